@@ -1,0 +1,71 @@
+// Reading, checking and writing configurations. Nothing is executed or expanded while reading.
+// Paths inside a configuration are relative to the file they were read from; load() makes them absolute,
+// and values of a preset that start with "$resources/" point below the resource folder.
+#pragma once
+
+#include "base/result.h"
+#include "config/schema.h"
+#include "config/sections.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::config {
+
+enum class Severity { Notice, Warning, Error };
+
+/// One thing to tell about a configuration. `key` is dotted ("optimizer.learning_rate"), or empty for the whole file.
+struct Problem {
+    std::string key;
+    Severity severity = Severity::Error;
+    std::string sentence;
+};
+
+bool hasErrors(const std::vector<Problem>& problems);
+
+/// A configuration with all that was noticed while reading it. With errors the config holds defaults in the bad places
+/// and must not be run.
+struct Loaded {
+    RunConfig config;
+    std::vector<Problem> problems;
+    bool flatForm = false;  ///< came from the flat form; problems then say how each key was understood
+};
+
+/// Text of a YAML file (sections, or the flat form). `base` resolves relative paths.
+Loaded parse(std::string_view yaml, const std::filesystem::path& base);
+/// A file, or the name of a preset ("digits-mlp").
+Result<Loaded> load(const std::string& fileOrPreset);
+/// Applies "section.key=value" on top; problems are appended.
+void applySettings(Loaded& loaded, const std::vector<std::string>& settings);
+
+/// All rules that need no look at data or devices: ranges, choices, combinations. Every problem at once.
+std::vector<Problem> validate(const RunConfig& config);
+
+/// Every section and key in order; read back equal.
+std::string toYaml(const RunConfig& config);
+/// Same configuration, same text, whatever the order it was written in: of the canonical YAML.
+std::string configHash(const RunConfig& config);
+
+struct Difference {
+    std::string key;
+    std::string left;
+    std::string right;
+};
+std::vector<Difference> diff(const RunConfig& left, const RunConfig& right);
+
+struct Preset {
+    std::string name;   ///< file name without .yaml
+    std::string title;  ///< first comment line of the file
+    std::filesystem::path file;
+};
+std::vector<Preset> presets();
+
+/// "digits-convnet-lr6e-4": preset plus up to two changed keys.
+std::string suggestName(const std::string& preset, const RunConfig& base, const RunConfig& changed);
+
+/// Text of `lathe-trainer config-reference`: every section and key with help, unit, range, default.
+std::string referenceText();
+
+}  // namespace lathe::config

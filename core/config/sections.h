@@ -1,0 +1,135 @@
+// The configuration of a run: one plain struct a section, defaults in place. Every member is named once more in
+// describe() (describe.h), which is where its YAML key, help, unit, range and choices stand; everything else
+// (schema, YAML, validation, form, --set, reference) is derived from that.
+// Thread: plain values.
+#pragma once
+
+#include "base/interval.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::config {
+
+struct RunSection {
+    std::string name;                                ///< empty: made from preset and changed keys
+    std::int64_t seed = 42;
+    std::optional<std::int64_t> epochs = 10;         ///< passes over the data; none: only max_updates ends the run
+    std::optional<std::int64_t> maxUpdates;          ///< applied updates; whichever of the two comes first ends the run
+    std::string note;
+};
+
+struct DataSection {
+    std::string format = "auto";                     ///< auto | image_folder | csv | idx
+    std::string train;                               ///< folder of class folders, CSV file, or IDX images; relative to the file it stands in
+    std::string trainLabels;                         ///< IDX label file
+    std::string eval;                                ///< empty: eval_fraction of train is held out
+    std::string evalLabels;
+    double evalFraction = 0.2;                       ///< seeded random part of train, [0, 0.9]
+    std::int64_t splitSeed = 0;                      ///< of that choice; not the run's seed, so that runs compare on one split
+    std::vector<std::string> features;               ///< CSV columns; empty: all but target and weight
+    std::vector<std::string> target;                 ///< CSV column(s)
+    std::string weight;                              ///< CSV column of sample weights, optional
+    bool standardize = false;                        ///< CSV features to mean 0, deviation 1 of the training part
+    std::int64_t batchSize = 32;                     ///< samples in a micro-batch
+    bool shuffle = true;
+    bool dropLast = false;                           ///< leave out what does not fill the last micro-batch of an epoch
+    std::int64_t loaderThreads = 2;                  ///< 0: load in the training thread
+    std::optional<std::int64_t> imageSize;           ///< square side after decoding; none: as stored (all images alike)
+    std::string channels = "auto";                   ///< auto | gray | rgb
+    std::string resize = "crop";                     ///< crop (short side, then centre) | stretch
+    bool augmentFlip = false;                        ///< random horizontal flip
+    std::int64_t augmentShift = 0;                   ///< random shift up to so many pixels (zero padding, then crop)
+};
+
+struct ModelSection {
+    std::string name = "mlp";                        ///< linear | mlp | convnet | resnet18 | 34 | 50 | 101 | 152
+    std::vector<std::int64_t> hidden = {64, 64};     ///< mlp: widths of hidden layers
+    std::vector<std::int64_t> filters = {16, 32};    ///< convnet: filters of each stage
+    double dropout = 0.0;                            ///< [0, 0.95]
+    bool batchNorm = false;                          ///< convnet: BatchNorm after each convolution
+    std::string stem = "standard";                   ///< resnet: standard (7x7, stride 2, pool) | small (3x3, stride 1)
+    std::int64_t width = 64;                         ///< resnet: channels of the first stage
+    std::string weights;                             ///< safetensors file with initial weights
+};
+
+struct TaskSection {
+    std::string name = "classification";             ///< classification | regression
+    std::optional<std::int64_t> numClasses;          ///< none: found in the data
+    double labelSmoothing = 0.0;                     ///< [0, 0.9]
+    std::string loss = "mse";                        ///< regression: mse | mae | huber
+};
+
+struct OptimizerSection {
+    std::string name = "adamw";                      ///< adamw | sgd
+    double learningRate = 3e-4;
+    double weightDecay = 1e-4;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+    double momentum = 0.9;                           ///< sgd
+    bool nesterov = false;                           ///< sgd
+    std::optional<double> maxGradNorm = 1.0;         ///< global norm; none: no clipping
+};
+
+struct ScheduleSection {
+    std::string name = "cosine";                     ///< constant | linear | cosine
+    std::int64_t warmupUpdates = 0;
+    double finalFactor = 0.0;                        ///< rate at the end as a part of the peak, [0, 1]
+    std::optional<std::int64_t> totalUpdates;        ///< length of the curve; none: the planned length of the run
+};
+
+struct AccumulationSection {
+    std::int64_t microBatches = 1;                   ///< micro-batches in an update
+};
+
+struct PrecisionSection {
+    std::string mode = "fp32";                       ///< fp32 | fp64
+    std::int64_t maxSkippedInARow = 50;              ///< then the run ends as diverged
+};
+
+struct ParallelSection {
+    std::string device = "auto";                     ///< auto | cpu | cuda | GPU-<uuid>
+    std::optional<std::int64_t> threads;             ///< of one process; none: physical cores
+    bool deterministic = true;                       ///< CUDA: only deterministic operators
+};
+
+struct EvaluationSection {
+    Interval every{Interval::Unit::Epochs, 1};
+    std::optional<std::int64_t> batchSize;           ///< none: as in training
+    std::string bestMetric = "auto";                 ///< auto: accuracy or loss, by task
+    std::string bestDirection = "auto";              ///< auto | min | max; auto only where the metric is known
+    std::optional<std::int64_t> patience;            ///< evaluations without a better one before the run ends
+    double minDelta = 0.0;                           ///< what counts as better
+};
+
+struct CheckpointSection {
+    Interval every{Interval::Unit::Seconds, 600};
+    std::int64_t keepLast = 3;                       ///< newest ones kept, >= 1
+    std::int64_t keepBest = 1;                       ///< best ones kept, >= 0
+};
+
+struct TelemetrySection {
+    Interval logEvery{Interval::Unit::Updates, 1};
+    Interval devicesEvery{Interval::Unit::Seconds, 2};
+};
+
+/// Everything that decides what a run does. Sections stand in this order everywhere (YAML, form, reference).
+struct RunConfig {
+    RunSection run;
+    DataSection data;
+    ModelSection model;
+    TaskSection task;
+    OptimizerSection optimizer;
+    ScheduleSection schedule;
+    AccumulationSection accumulation;
+    PrecisionSection precision;
+    ParallelSection parallel;
+    EvaluationSection evaluation;
+    CheckpointSection checkpoint;
+    TelemetrySection telemetry;
+};
+
+}  // namespace lathe::config
