@@ -40,6 +40,7 @@ struct DataSection {
     std::optional<std::int64_t> imageSize;           ///< square side after decoding; none: as stored (all images alike)
     std::string channels = "auto";                   ///< auto | gray | rgb
     std::string resize = "crop";                     ///< crop (short side, then centre) | stretch
+    std::string normalize = "unit";                  ///< pixels: unit (v / 255) | imagenet (then ImageNet's mean and deviation)
     bool augmentFlip = false;                        ///< random horizontal flip
     std::int64_t augmentShift = 0;                   ///< random shift up to so many pixels (zero padding, then crop)
 };

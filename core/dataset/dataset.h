@@ -1,0 +1,84 @@
+// Training data as plain numbers, without LibTorch: folders of class folders (JPEG, PNG), CSV, IDX. The window, `check`
+// and the engine read data through this one door, so that what the form says is what training sees.
+//
+// Values: pixels are v / 255 (normalize: unit) in channel, row, column order; CSV cells are doubles. Labels are class
+// indices; class names of a folder are its class folders sorted by bytes; of a CSV target the distinct texts, sorted
+// numerically when all are integers, else by bytes; of IDX the digits 0 … max.
+// Thread: immutable after opening; any number of threads may read samples.
+#pragma once
+
+#include "base/result.h"
+#include "config/sections.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::dataset {
+
+struct Unreadable {
+    std::string what;  ///< file, or "line 17"
+    std::string why;
+};
+
+struct Info {
+    std::string format;                     ///< image_folder | csv | idx
+    bool images = false;
+    std::int64_t samples = 0;               ///< usable ones
+    std::int64_t channels = 0, height = 0, width = 0;   ///< images, after resizing; 0 when they differ and no size was given
+    std::vector<std::string> featureNames;  ///< CSV
+    std::vector<std::string> targetNames;   ///< CSV
+    std::vector<std::string> classNames;    ///< classification
+    std::vector<std::int64_t> classCounts;  ///< beside classNames
+    std::vector<Unreadable> unreadable;     ///< left out; the first 100
+    std::int64_t unreadableCount = 0;
+    bool weighted = false;
+
+    std::int64_t inputElements() const;     ///< of one sample
+    /// "300 images · 5 classes · 1 unreadable", "1,797 rows · 64 features · 10 classes".
+    std::string sentence() const;
+};
+
+/// Random variation of one sample: a function of (seed, epoch, sample id, copy), never of order or thread.
+struct Augmentation {
+    std::uint64_t seed = 0;
+    std::int64_t epoch = 0;
+    std::uint32_t copy = 0;
+    bool flip = false;
+    std::int64_t shift = 0;
+};
+
+using Progress = std::function<void(std::int64_t done, std::int64_t total)>;
+
+class Dataset {
+public:
+    virtual ~Dataset() = default;
+    const Info& info() const { return m_info; }
+
+    /// Input of a sample; out.size() == info().inputElements(). `augmentation` null: as it is.
+    virtual Result<void> input(std::int64_t sample, const Augmentation* augmentation, std::span<float> out) const = 0;
+    virtual Result<void> input(std::int64_t sample, const Augmentation* augmentation, std::span<double> out) const = 0;
+    virtual std::int64_t label(std::int64_t sample) const = 0;                  ///< classification; -1 otherwise
+    virtual std::span<const double> target(std::int64_t sample) const = 0;      ///< regression; one a target column
+    virtual double weight(std::int64_t sample) const = 0;                       ///< 1 where none is given
+    virtual std::string describe(std::int64_t sample) const = 0;                ///< "rose/12.jpg", "line 18"
+
+protected:
+    Info m_info;
+};
+
+enum class Part { Train, Eval };
+
+/// Opens data.train (Part::Train) or data.eval (Part::Eval; Usage error when it is empty). Class names of the training
+/// part bind the evaluation part (`like`): a class that training does not know is an error naming it.
+/// Errors are ErrorCode::Data or NotFound with the configuration key set ("data.train", "data.target" …).
+Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                      const Dataset* like = nullptr, const Progress& progress = {});
+
+/// Hash over names, sizes and labels (not pixels of large sets): tells whether two runs saw the same data.
+std::string fingerprint(const Dataset& dataset);
+
+}  // namespace lathe::dataset

@@ -1,0 +1,70 @@
+// A task says what is learned: which loss terms a forward pass gives and which metrics an evaluation pools.
+// Thread: one thread at a time.
+#pragma once
+
+#include "base/result.h"
+#include "config/sections.h"
+#include "dataset/dataset.h"
+#include "engine/model/model.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lathe::engine {
+
+/// A micro-batch on the device.
+struct Batch {
+    at::Tensor input;               ///< [N, features] or [N, C, H, W]
+    at::Tensor target;              ///< classification: [N] int64; regression: [N, targets]
+    at::Tensor weight;              ///< [N] or undefined (all 1)
+    std::vector<std::int64_t> ids;  ///< sample ids
+    std::int64_t count() const { return static_cast<std::int64_t>(ids.size()); }
+};
+
+/// A named part of the loss: the update minimises Σ coefficient · Σ sum / Σ weight over the whole window.
+struct LossTerm {
+    std::string name;     ///< "loss"
+    at::Tensor sum;       ///< scalar with gradient: Σ over samples of weight · loss
+    double weight = 0;    ///< Σ of weights, known before the forward pass
+    double coefficient = 1;
+};
+
+/// Evaluation statistics pooled over batches (sums, never means of means).
+class MetricPool {
+public:
+    virtual ~MetricPool() = default;
+    virtual void add(const at::Tensor& output, const Batch& batch) = 0;
+    /// "loss", "accuracy" … -> value. NaN where nothing was added.
+    virtual std::map<std::string, double> values() const = 0;
+};
+
+struct MetricInfo {
+    std::string name;
+    bool higherIsBetter = false;
+};
+
+/// One part of an update cycle; most tasks have one. global_step advances when the primary phase was applied.
+struct Phase {
+    std::string name = "train";
+    std::string modelRole = "model";
+    std::string parameterSet = "all";
+    bool primary = true;
+};
+
+class Task {
+public:
+    virtual ~Task() = default;
+    virtual std::vector<Phase> phases() const { return {Phase{}}; }
+    virtual std::int64_t outputs() const = 0;                                        ///< width of the model's last layer
+    virtual double weightOf(const Batch& batch) const = 0;                           ///< Σ weights of the term, without a forward pass
+    virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
+    virtual std::unique_ptr<MetricPool> metrics() const = 0;
+    virtual std::vector<MetricInfo> metricInfo() const = 0;                          ///< first: the default for "best"
+};
+
+/// Config errors name task.* keys.
+Result<std::unique_ptr<Task>> makeTask(const config::TaskSection& section, const dataset::Info& data);
+
+}  // namespace lathe::engine

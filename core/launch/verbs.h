@@ -1,0 +1,53 @@
+// What a person can do with runs; the command line and nothing else calls these (the window executes lathe-trainer).
+// Each makes or reopens a run folder under its lock and hands back what to supervise.
+#pragma once
+
+#include "base/result.h"
+#include "config/config.h"
+#include "rundir/run_folder.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::launch {
+
+/// A session ready to be supervised, its lock held.
+struct Prepared {
+    rundir::RunFolder run;
+    int session = 0;
+    rundir::RunLock lock;
+};
+
+/// New run from a checked configuration.
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset,
+                            const std::optional<rundir::Parent>& parent = std::nullopt);
+/// Same run, newest usable checkpoint (or from the start when there is none). `settings`: "key=value" changes.
+/// Refuses (Usage) a run that has reached its target, naming the key to extend.
+Result<Prepared> prepareContinue(const rundir::RunFolder& run, const std::vector<std::string>& settings);
+/// Same run, new branch from `checkpoint`.
+Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings);
+/// New run with the entire state of a checkpoint (hard-linked in).
+Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
+                             const std::vector<std::string>& settings);
+/// New run with the weights only, step 0.
+Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
+                                    const std::vector<std::string>& settings);
+
+/// Ends what a lost supervisor left: waits for or ends leftover workers, takes in ring spill, books the session as interrupted.
+/// Called with the lock held, by every verb before it does its own work.
+Result<void> settleLeftovers(const rundir::RunFolder& run);
+
+/// The truth about a run in one place: from exit record, lock and identity; the same whoever asks.
+struct Standing {
+    rundir::State state = rundir::State::Lost;
+    std::string why;
+    bool onThisHost = true;
+};
+Standing standingOf(const rundir::RunFolder& run);
+
+/// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name.
+Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
+
+}  // namespace lathe::launch

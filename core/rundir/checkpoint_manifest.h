@@ -1,0 +1,103 @@
+// A checkpoint on disk as seen without LibTorch: manifest, verification, retention. The engine writes the tensors.
+//
+//   checkpoints/s003-000000120/      session 3, global step 120
+//     manifest.json                  written last inside the temporary folder; lists every file and tensor
+//     model-00000.safetensors …      parameters and buffers by the model's own names
+//     optimizer-00000.safetensors …  state as "<parameter>/exp_avg" …
+//     frozen-00000.safetensors …     tensors that no update can change
+//     trainer.json                   counters and small state, < 1 MiB, floats as exact text
+// A folder whose name starts with "." is unfinished. Rename publishes it.
+// Thread: values and functions without shared state.
+#pragma once
+
+#include "base/counters.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe {
+class FileSystem;
+}
+
+namespace lathe::rundir {
+
+constexpr int kCheckpointFormat = 1;
+
+/// A part of a logical tensor: `key` in `file` holds the block that starts at `offset` and has `shape`.
+struct Piece {
+    std::string file, key;
+    std::vector<std::int64_t> offset, shape;
+};
+
+struct TensorEntry {
+    std::string name;
+    std::string role;                  ///< parameter | buffer | optimizer | state
+    std::string dtype;                 ///< safetensors word: F32, F64, I64, U8 …
+    std::vector<std::int64_t> shape;   ///< global
+    std::vector<Piece> pieces;
+};
+
+struct FileEntry {
+    std::string name;
+    std::uint64_t bytes = 0;
+    std::string hash;                  ///< XXH3-128 of the whole file, hexadecimal
+};
+
+struct CheckpointManifest {
+    int format = kCheckpointFormat;
+    std::string runId;
+    int session = 0;
+    Counters counters;
+    std::int64_t wallNs = 0;
+    std::string configHash;
+    std::string stateDigest;                      ///< over all registered trajectory state, checked before the first update
+    std::map<int, std::uint64_t> lastFrame;       ///< ring -> sequence of its last frame before the save
+    std::map<std::string, std::string> metrics;   ///< newest evaluation, exact text
+    bool evaluationPending = false;               ///< an evaluation was due here and has not finished
+    bool best = false;                            ///< the best so far when it was written
+    std::string layout;                           ///< ranks and reduction, "single"
+    std::vector<FileEntry> files;
+    std::vector<TensorEntry> tensors;
+};
+
+std::string checkpointName(int session, GlobalStep step);                     ///< "s003-000000120"
+struct CheckpointName { int session = 0; GlobalStep step; };
+std::optional<CheckpointName> parseCheckpointName(const std::string& name);
+
+Result<CheckpointManifest> parseManifest(const std::string& json);
+std::string manifestJson(const CheckpointManifest& manifest);
+/// Reads and checks names, sizes and that every file of the list is there; content is not read.
+Result<CheckpointManifest> readCheckpoint(const std::filesystem::path& folder);
+/// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. The error names the first bad file.
+struct Verification {
+    std::uint64_t filesChecked = 0, bytesChecked = 0;
+    std::string digest;                           ///< of the manifest's list of hashes
+    std::vector<std::string> badFiles;            ///< name: why
+    bool ok() const { return badFiles.empty(); }
+};
+Result<Verification> verifyCheckpoint(const std::filesystem::path& folder);
+
+struct CheckpointInfo {
+    std::string folder;                           ///< name below checkpoints/
+    int session = 0;
+    GlobalStep step;
+    std::uint64_t bytes = 0;
+    std::int64_t wallNs = 0;
+    std::string problem;                          ///< why it cannot be used, or empty
+    std::map<std::string, std::string> metrics;
+    bool best = false, pinned = false;
+};
+/// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem.
+std::vector<CheckpointInfo> listCheckpoints(const std::filesystem::path& checkpointsFolder, const std::vector<std::string>& pinned = {});
+
+/// Which folders a retention rule lets go: never the last `keepLast` usable ones, the best `keepBest` by `bestMetric`,
+/// pinned ones, or `inUse`. Unusable ones do not count towards keepLast.
+std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,
+                                          const std::string& bestMetric, bool higherIsBetter, const std::vector<std::string>& inUse);
+
+}  // namespace lathe::rundir

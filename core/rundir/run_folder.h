@@ -1,0 +1,197 @@
+// The run folder: the only code that knows its file names. Contents in FORMAT.md.
+// Everything in a run folder is written by the holder of its lock (the live supervisor, or a short lathe-trainer verb),
+// except user.json (merged under user.lock by whoever edits), checkpoints (ranks) and spill files (ranks).
+// Thread: values and functions without shared state.
+#pragma once
+
+#include "base/counters.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe {
+class FileSystem;
+}
+
+namespace lathe::rundir {
+
+/// Format version of everything in a run folder. A larger one is refused by name; smaller ones are read.
+constexpr int kRunFormat = 1;
+
+/// File names inside a run folder.
+class RunFolder {
+public:
+    explicit RunFolder(std::filesystem::path root) : m_root(std::move(root)) {}
+
+    const std::filesystem::path& root() const { return m_root; }
+    std::string name() const { return m_root.filename().string(); }
+    std::filesystem::path runJson() const { return m_root / "run.json"; }
+    std::filesystem::path configYaml() const { return m_root / "config.yaml"; }
+    std::filesystem::path sessionYaml(int n) const { return m_root / "sessions" / (std::to_string(n) + ".yaml"); }
+    std::filesystem::path sessionJson(int n) const { return m_root / "sessions" / (std::to_string(n) + ".json"); }
+    std::filesystem::path userJson() const { return m_root / "user.json"; }
+    std::filesystem::path userLock() const { return m_root / "user.lock"; }
+    std::filesystem::path summaryJson() const { return m_root / "summary.json"; }
+    std::filesystem::path liveJson() const { return m_root / "live.json"; }
+    std::filesystem::path lock() const { return m_root / "lock"; }
+    std::filesystem::path workersLock() const { return m_root / "workers.lock"; }
+    std::filesystem::path socket() const { return m_root / "control.sock"; }
+    std::filesystem::path database() const { return m_root / "run.sqlite"; }
+    std::filesystem::path checkpoints() const { return m_root / "checkpoints"; }
+    std::filesystem::path spill() const { return m_root / "spill"; }
+    std::filesystem::path logs() const { return m_root / "logs"; }
+    std::filesystem::path supervisorLog() const { return logs() / "supervisor.log"; }
+    std::filesystem::path rankLog(int rank) const { return logs() / ("rank-" + std::to_string(rank) + ".log"); }
+    std::filesystem::path exportFolder() const { return m_root / "export"; }
+
+private:
+    std::filesystem::path m_root;
+};
+
+/// How a session stands or ended. Words on screen and in JSON are name(state).
+enum class State {
+    Queued, Starting, Running, Paused, Stopping,
+    Completed, Stopped, Failed, Killed, OutOfMemory, Diverged, Interrupted, Lost
+};
+std::string_view name(State state);  ///< "out of memory" for OutOfMemory
+std::optional<State> stateFrom(std::string_view word);
+bool isAlive(State state);
+
+/// Who a process is; a pid alone proves nothing.
+struct ProcessIdentity {
+    std::string host;
+    std::string bootId;
+    std::int64_t pid = 0;
+    std::uint64_t startTime = 0;  ///< field 22 of /proc/<pid>/stat
+    std::string token;            ///< random, one a session
+};
+
+struct Parent {
+    std::string run;         ///< id
+    std::string checkpoint;  ///< folder name in that run, or empty (again)
+    std::string verb;        ///< again | fork | start-from-weights
+};
+
+/// run.json: written once when the run is made.
+struct RunManifest {
+    int format = kRunFormat;
+    std::string id;          ///< 12 lower-case letters and digits
+    std::string name;
+    std::string preset;      ///< or empty
+    std::int64_t createdNs = 0;
+    std::string host;
+    std::optional<Parent> parent;
+    std::string program;     ///< version and build of the program that made it
+};
+
+/// sessions/<n>.json: the plan of a session when it begins, its exit record once it ended (`state` set).
+struct SessionRecord {
+    int format = kRunFormat;
+    int number = 1;
+    std::string verb;                  ///< start | continue | roll-back | fork | start-from-weights | restart
+    int parentSession = 0;             ///< 0: none
+    std::int64_t parentAttempt = 0;
+    std::string checkpoint;            ///< folder name below checkpoints/ to load; empty: fresh
+    bool weightsOnly = false;          ///< start-from-weights
+    std::int64_t startedNs = 0;
+    // Exit record:
+    std::optional<State> state;        ///< set once ended
+    std::int64_t endedNs = 0;
+    std::string why;                   ///< a sentence
+    std::optional<int> exitCode, signal;
+    std::optional<Counters> counters;  ///< at the last attempt that was recorded
+    std::string lastCheckpoint;        ///< newest complete one then
+    std::map<std::string, std::string> environment;  ///< what must be equal for bit-equal numbers (LibTorch, CPU, threads …)
+};
+
+struct LiveRecord {
+    ProcessIdentity supervisor;
+    std::vector<ProcessIdentity> workers;
+    int session = 0;
+    std::int64_t startedNs = 0;
+};
+
+struct UserRecord {
+    std::optional<std::string> name, note;
+    std::vector<std::string> tags;
+    bool star = false, archived = false;
+    std::vector<std::string> pinned;   ///< checkpoint folder names
+};
+
+struct BestValue {
+    std::string metric;
+    double value = 0;
+    std::int64_t step = 0;
+    bool higherIsBetter = false;
+};
+
+/// summary.json: small and replaced whole; feeds the history index and every list of runs.
+struct Summary {
+    int format = kRunFormat;
+    std::string id, name, preset, task, model;
+    State state = State::Starting;
+    std::string why;
+    std::int64_t createdNs = 0, startedNs = 0, updatedNs = 0, endedNs = 0;
+    double activeSeconds = 0;          ///< over all sessions
+    int sessions = 0;
+    Counters counters;
+    std::optional<std::int64_t> plannedUpdates;
+    std::map<std::string, double> last;           ///< newest value of each series
+    std::optional<BestValue> best;
+    std::vector<std::pair<std::int64_t, double>> sparkline;  ///< up to 64 (step, train/loss)
+    std::string parentRun;
+};
+
+Result<RunManifest> readManifest(const RunFolder& run);
+Result<void> writeManifest(FileSystem& fs, const RunFolder& run, const RunManifest& manifest);
+Result<SessionRecord> readSession(const RunFolder& run, int number);
+Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRecord& record);
+/// Number of the newest session, 0 when there is none.
+int newestSession(const RunFolder& run);
+Result<std::optional<LiveRecord>> readLive(const RunFolder& run);  ///< nothing when the file is not there
+Result<void> writeLive(FileSystem& fs, const RunFolder& run, const LiveRecord& live);
+Result<void> removeLive(FileSystem& fs, const RunFolder& run);
+Result<UserRecord> readUser(const RunFolder& run);                 ///< defaults when the file is not there
+/// Reads, changes and replaces user.json under user.lock.
+Result<void> editUser(FileSystem& fs, const RunFolder& run, const std::function<void(UserRecord&)>& change);
+Result<Summary> readSummary(const RunFolder& run);
+Summary parseSummary(const std::string& json, Error* problem = nullptr);
+Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary);
+
+/// Makes <workspace>/runs/<yyyymmdd-hhmmss>-<name>-<id>/ with its subfolders, run.json and config.yaml. Either the whole
+/// folder appears or nothing.
+Result<RunFolder> createRun(FileSystem& fs, const std::filesystem::path& workspace, const RunManifest& manifest, const std::string& configYaml);
+std::string newRunId();
+
+/// All run folders of a workspace, newest first; folders without run.json are left out.
+std::vector<RunFolder> listRuns(const std::filesystem::path& workspace);
+/// RUN on a command line: an id, an unambiguous beginning of one, a name, a folder, or "latest".
+Result<RunFolder> findRun(const std::filesystem::path& workspace, const std::string& reference);
+
+/// The one function that opens paths which come from files: relative, below `root`, no link followed, regular files only.
+/// The caller closes the descriptor.
+Result<int> openBelow(const std::filesystem::path& root, const std::string& relative);
+
+/// Proofs of life (OFD write locks, close-on-exec).
+class RunLock {
+public:
+    /// Busy when somebody holds it. Shared for workers.lock, exclusive for lock.
+    static Result<RunLock> acquire(const std::filesystem::path& file, bool shared = false);
+    static bool isHeld(const std::filesystem::path& file);  ///< by F_OFD_GETLK: takes nothing
+    RunLock(RunLock&& other) noexcept;
+    RunLock& operator=(RunLock&& other) noexcept;
+    ~RunLock();
+    int fd() const { return m_fd; }
+
+private:
+    explicit RunLock(int fd) : m_fd(fd) {}
+    int m_fd = -1;
+};
+
+}  // namespace lathe::rundir

@@ -1,0 +1,138 @@
+// run.sqlite of one run: sessions, series, points, events, checkpoints. The only code that calls sqlite3 together with
+// the history index. Schema and blob layouts in FORMAT.md.
+//
+// Points are kept in chunks of about 4,096, one row each, compressed, with min/max levels; what is not yet a whole chunk
+// lies in tail blobs, one a flush for all series together. No point is ever thinned.
+// Thread: a RunWriter or RunReader belongs to one thread. One writer a file (the holder of the run's lock); any readers.
+#pragma once
+
+#include "base/counters.h"
+#include "base/result.h"
+#include "live/frame.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::store {
+
+struct Point {
+    std::int32_t session = 0;
+    std::int64_t attempt = 0;
+    std::int64_t step = 0;
+    std::int64_t activeNs = 0;
+    std::int64_t wallNs = 0;
+    double value = 0;
+};
+
+struct SeriesSummary {
+    std::string name, unit;
+    std::int64_t points = 0;        ///< on the surviving line
+    std::int64_t nonFinite = 0;
+    std::optional<double> last, minimum, maximum;  ///< of finite values; last may be non-finite
+    std::int64_t lastStep = 0, minimumStep = 0, maximumStep = 0;
+};
+
+struct SessionRow {
+    std::int32_t number = 0;
+    std::int32_t parentSession = 0;     ///< 0: none
+    std::int64_t parentAttempt = 0;     ///< points of the parent up to and including this attempt belong to this line
+    std::string verb;                   ///< start | continue | roll-back | fork | start-from-weights | restart
+    std::int64_t startedNs = 0, endedNs = 0;
+    std::int64_t firstStep = 0, lastStep = 0;
+    std::string end;                    ///< state word, empty while it runs
+    std::string why;
+};
+
+struct EventRow {
+    std::int64_t id = 0;                ///< grows with each event of the run
+    live::EventFrame event;
+};
+
+struct CheckpointRow {
+    std::string folder;                 ///< "s003-000000120"
+    std::int32_t session = 0;
+    std::int64_t attempt = 0, step = 0, wallNs = 0;
+    std::uint64_t bytes = 0;
+    bool isBest = false, deleted = false;
+    std::string metricsJson;            ///< {"eval/loss": "0.12", …} exact text
+};
+
+class RunWriter {
+public:
+    /// Opens or creates; migrates an older version; Version error for a newer one.
+    static Result<std::unique_ptr<RunWriter>> open(const std::filesystem::path& file, bool networkFileSystem = false);
+    ~RunWriter();
+
+    Result<void> beginSession(const SessionRow& row);
+    /// Books the end and turns WAL back into one plain file.
+    Result<void> endSession(const SessionRow& row);
+
+    /// Takes one frame of a ring into memory; doubles (sequence <= taken so far) are ignored, so a frame can be offered twice.
+    void take(int ring, std::int32_t session, std::uint64_t sequence, live::FrameType type, std::span<const std::byte> payload);
+    /// Points and events taken so far become durable in one transaction; also stores the last sequence of each ring.
+    /// After an error the data stay in memory and the next flush tries again.
+    Result<void> flush();
+    /// Last sequence number of a ring and session that is durable.
+    std::uint64_t recordedSequence(int ring, std::int32_t session) const;
+    std::size_t pendingBytes() const;
+
+    Result<void> addCheckpoint(const CheckpointRow& row);
+    Result<void> markCheckpointDeleted(const std::string& folder);
+    Result<void> markBest(const std::string& folder);
+    /// Small facts by name (digests for the proof of resume, …).
+    Result<void> setFact(const std::string& name, const std::string& value);
+
+    struct Impl;
+    explicit RunWriter(std::unique_ptr<Impl> impl);
+
+private:
+    std::unique_ptr<Impl> m_impl;
+};
+
+class RunReader {
+public:
+    /// Read-only; works while a writer is active and on read-only media.
+    static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& file);
+    ~RunReader();
+
+    Result<std::vector<SessionRow>> sessions() const;
+    Result<std::vector<SeriesSummary>> series() const;
+    enum class Line { Surviving, All };
+    /// Every point of a series, in order of (session, attempt); of the surviving line, or of all branches.
+    /// `afterSession`/`afterAttempt`: only newer ones.
+    Result<std::vector<Point>> points(const std::string& name, Line line, std::int32_t afterSession = 0, std::int64_t afterAttempt = -1) const;
+    /// What a chart needs first: (step, min, max) over buckets, at most about `buckets` of them, from the stored levels.
+    struct Bucket {
+        std::int32_t session = 0;
+        std::int64_t firstStep = 0, lastStep = 0;
+        double minimum = 0, maximum = 0;
+        std::int64_t count = 0, nonFinite = 0;
+    };
+    Result<std::vector<Bucket>> overview(const std::string& name, Line line, std::size_t buckets) const;
+    Result<std::vector<EventRow>> events(std::int64_t afterId = 0, std::size_t limit = 10000) const;
+    Result<std::vector<CheckpointRow>> checkpoints() const;
+    Result<std::optional<std::string>> fact(const std::string& name) const;
+    std::uint64_t recordedSequence(int ring, std::int32_t session) const;
+    /// quick_check plus the checksum of every chunk; the sentence names the first bad place.
+    Result<void> verify() const;
+
+    struct Impl;
+    explicit RunReader(std::unique_ptr<Impl> impl);
+
+private:
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Sessions of the surviving line, newest first, with the last attempt of each that belongs to it.
+struct LinePart {
+    std::int32_t session = 0;
+    std::int64_t lastAttempt = 0;  ///< inclusive; int64 max for the newest session
+};
+std::vector<LinePart> survivingLine(const std::vector<SessionRow>& sessions);
+
+}  // namespace lathe::store
