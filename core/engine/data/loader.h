@@ -1,0 +1,61 @@
+// Micro-batches in plan order from a position on. What a batch holds is a function of (data, seed, epoch, plan entry):
+// never of the number of threads, of prefetching or of where loading began, and no global generator is touched.
+// Thread: one caller at a time. The threads of a loader are its own and end with it.
+#pragma once
+
+#include "base/counters.h"
+#include "base/result.h"
+#include "dataset/dataset.h"
+#include "engine/data/run_data.h"
+#include "engine/task/task.h"
+#include "plan/order.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace lathe::engine {
+
+struct LoaderSettings {
+    plan::OrderShape shape;              ///< samples is taken from the part
+    std::uint64_t seed = 0;
+    bool shuffle = false;
+    bool augmentFlip = false;
+    std::int64_t augmentShift = 0;
+    int threads = 0;                     ///< 0: samples are read in the caller
+    std::int64_t batchesAhead = 4;       ///< prefetched at most, with threads
+    bool oneEpoch = false;               ///< ends after the epoch it was sent to; otherwise goes on for ever
+    at::ScalarType dtype = at::kFloat;   ///< of inputs and regression targets: kFloat | kDouble
+    at::Device device = at::kCPU;
+    /// Data that stay below this and are not augmented are read once, into one tensor on the device.
+    std::int64_t memoryLimitBytes = std::int64_t{512} << 20;
+
+    /// Training as the configuration says.
+    static LoaderSettings training(const config::RunConfig& config, at::Device device);
+    /// The part in order, once, without augmentation, the short last batch kept.
+    static LoaderSettings evaluation(const config::RunConfig& config, at::Device device);
+};
+
+at::ScalarType dtypeOf(const config::PrecisionSection& precision);  ///< fp32 -> kFloat, fp64 -> kDouble
+
+class Loader {
+public:
+    /// Reads everything when it fits in memory (`progress` then counts samples; return false to end with Stopped).
+    /// Requires: the part is not empty. Stands at epoch 0, entry 0.
+    static Result<std::unique_ptr<Loader>> open(DataPart part, LoaderSettings settings, const LoadProgress& progress = {});
+    virtual ~Loader() = default;
+
+    /// The next batch; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
+    virtual void seek(Epoch epoch, PlanEntry entry) = 0;
+    /// The micro-batch that starts at the position, with at most batchSize samples, cut as plan::windowAt says.
+    /// An error names the sample ("rose/12.jpg") and repeats until the next seek(). Requires: !atEnd().
+    virtual Result<Batch> next() = 0;
+    virtual bool atEnd() const = 0;           ///< only with oneEpoch
+
+    /// Position after the last batch that next() returned: prefetched batches do not count.
+    virtual Epoch epoch() const = 0;
+    virtual PlanEntry planEntry() const = 0;
+    virtual const plan::OrderShape& shape() const = 0;
+    virtual bool inMemory() const = 0;
+};
+
+}  // namespace lathe::engine
