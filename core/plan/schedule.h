@@ -8,8 +8,8 @@
 
 namespace lathe::plan {
 
-/// The shape of the curve. After warm-up over W updates (factors 1/W, 2/W, …, 1) the rest runs from 1 down to
-/// finalFactor, which is reached by the last update: peak 1, W 4, total 10, linear, final 0 gives
+/// The shape of the curve. Warm-up over W updates gives factors 1/W, 2/W, …, 1; the rest falls from 1 towards
+/// finalFactor in (total - W) equal steps, so that the last update still learns: W 4, total 10, linear, final 0 gives
 /// .25 .5 .75 1 1 .8333 .6667 .5 .3333 .1667. Beyond `total` the end value stays.
 struct Schedule {
     std::string name = "constant";  ///< constant | linear | cosine

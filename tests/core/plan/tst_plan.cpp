@@ -1,0 +1,155 @@
+#include "plan/order.h"
+#include "plan/random.h"
+#include "plan/schedule.h"
+
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+using namespace lathe;
+using namespace lathe::plan;
+
+class TestPlan : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    // Known-answer vectors of Philox4x32-10 from the Random123 distribution (kat_vectors).
+    void philoxGivesTheKnownAnswers() {
+        using Words = std::array<std::uint32_t, 4>;
+        QVERIFY((philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+        QVERIFY((philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+                 Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+        QVERIFY((philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+                 Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+    }
+    void streamsOfOtherPlacesDiffer() {
+        std::set<std::uint32_t> firsts;
+        for (std::uint64_t seed : {1, 2})
+            for (Purpose purpose : {Purpose::Order, Purpose::Split, Purpose::Augmentation, Purpose::Noise})
+                for (std::uint64_t a : {0, 1, 2})
+                    for (std::uint32_t b : {0, 1}) firsts.insert(Stream(seed, purpose, a, b).next());
+        QCOMPARE(firsts.size(), std::size_t{2 * 4 * 3 * 2});
+    }
+    void uniformAndNormalHaveTheirMoments() {
+        Stream stream(7, Purpose::Test);
+        double sum = 0, sumOfSquares = 0, normalSum = 0, normalSquares = 0;
+        constexpr int n = 200'000;
+        for (int i = 0; i < n; ++i) {
+            const double u = stream.uniform(), z = stream.normal();
+            QVERIFY(u >= 0 && u < 1);
+            sum += u, sumOfSquares += u * u, normalSum += z, normalSquares += z * z;
+        }
+        QVERIFY(std::abs(sum / n - 0.5) < 0.004);                 // 6 standard errors
+        QVERIFY(std::abs(sumOfSquares / n - 1.0 / 3) < 0.004);
+        QVERIFY(std::abs(normalSum / n) < 0.014);
+        QVERIFY(std::abs(normalSquares / n - 1) < 0.02);
+    }
+    void belowIsUniformEvenWhereTheRangeDoesNotDivideTheWord() {
+        Stream stream(3, Purpose::Test);
+        std::array<int, 7> seen{};
+        for (int i = 0; i < 70'000; ++i) ++seen[stream.below(7)];
+        for (int count : seen) QVERIFY(std::abs(count - 10'000) < 600);
+        for (int i = 0; i < 1000; ++i) QVERIFY(stream.below((1ull << 40) + 1) <= (1ull << 40));
+    }
+
+    void threeEpochsAreThreePermutationsAndTheSameAgain() {
+        std::set<std::vector<std::int64_t>> orders;
+        for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+            auto order = epochOrder(64, 42, Epoch(epoch), true);
+            QVERIFY(order == epochOrder(64, 42, Epoch(epoch), true));
+            orders.insert(order);
+            std::sort(order.begin(), order.end());
+            for (std::int64_t i = 0; i < 64; ++i) QCOMPARE(order[static_cast<std::size_t>(i)], i);
+        }
+        QCOMPARE(orders.size(), std::size_t{3});
+        QVERIFY(epochOrder(64, 43, Epoch(0), true) != epochOrder(64, 42, Epoch(0), true));
+        QVERIFY(epochOrder(5, 1, Epoch(9), false) == (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+    }
+    void everySampleFallsIntoOnePart() {
+        for (std::int64_t n : {0, 1, 2, 3, 10, 1797}) {
+            const Split parts = split(n, 0.2, 0);
+            QCOMPARE(static_cast<std::int64_t>(parts.train.size() + parts.eval.size()), n);
+            std::set<std::int64_t> all(parts.train.begin(), parts.train.end());
+            all.insert(parts.eval.begin(), parts.eval.end());
+            QCOMPARE(static_cast<std::int64_t>(all.size()), n);
+            QVERIFY(n < 2 || (!parts.train.empty() && !parts.eval.empty()));
+        }
+        QCOMPARE(split(1797, 0.2, 0).eval.size(), std::size_t{359});
+        QVERIFY(split(100, 0.0, 0).eval.empty());
+        QVERIFY(split(100, 0.2, 0).eval != split(100, 0.2, 1).eval);
+    }
+
+    // 10 micro-batches, window 4: windows of 4, 4 and 2, never across the epoch.
+    void tailWindowHoldsWhatIsLeft() {
+        const OrderShape shape{.samples = 10, .batchSize = 1, .microBatches = 4};
+        std::vector<std::size_t> sizes;
+        Epoch epoch;
+        PlanEntry entry;
+        for (int i = 0; i < 3; ++i) {
+            const Window window = windowAt(shape, epoch, entry);
+            sizes.push_back(window.microBatches.size());
+            QCOMPARE(window.isTail, i == 2);
+            epoch = window.nextEpoch;
+            entry = window.nextEntry;
+        }
+        QVERIFY((sizes == std::vector<std::size_t>{4, 4, 2}));
+        QVERIFY(epoch == Epoch(1) && entry == PlanEntry(0));
+    }
+    // 10 batches, window 4, 3 epochs: 9 updates; 8 batches: 6.
+    void plannedUpdatesCountTailWindowsAndNothingElse() {
+        QVERIFY(plannedUpdates({.samples = 10, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(9));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(6));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, 5) == GlobalStep(5));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, {}, 50) == GlobalStep(50));
+        QVERIFY(!plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, {}, {}));
+        QCOMPARE((OrderShape{.samples = 10, .batchSize = 4, .microBatches = 1, .dropLast = true}.samplesPerEpoch()), 8);
+    }
+    // 100 batches, window 4: update 500 is epoch 20, batch 0; update 30 is epoch 1, batch 20; and random triples.
+    void walkingWindowsEqualsDivision() {
+        Stream stream(11, Purpose::Test);
+        for (int trial = 0; trial < 200; ++trial) {
+            const auto batches = static_cast<std::int64_t>(1 + stream.below(40));
+            const auto micro = static_cast<std::int64_t>(1 + stream.below(6));
+            const OrderShape shape{.samples = batches * 3, .batchSize = 3, .microBatches = micro};
+            const auto updates = static_cast<std::int64_t>(stream.below(120));
+            Epoch epoch;
+            PlanEntry entry;
+            for (std::int64_t u = 0; u < updates; ++u) {
+                const Window window = windowAt(shape, epoch, entry);
+                epoch = window.nextEpoch;
+                entry = window.nextEntry;
+            }
+            QCOMPARE(epoch.value(), updates / shape.updatesPerEpoch());
+            QCOMPARE(entry.value(), updates % shape.updatesPerEpoch() * micro * 3);
+        }
+    }
+
+    void linearWithWarmupGivesTheStatedFactors() {
+        const Schedule schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
+        const double expected[] = {.25, .5, .75, 1, 1, 5.0 / 6, 4.0 / 6, .5, 2.0 / 6, 1.0 / 6};
+        for (int k = 0; k < 10; ++k) QVERIFY(std::abs(factorAt(schedule, GlobalStep(k)) - expected[k]) < 1e-12);
+        QCOMPARE(factorAt(schedule, GlobalStep(10)), 0.0);
+        QCOMPARE(factorAt(schedule, GlobalStep(1000)), 0.0);
+    }
+    void cosineIsSymmetricAroundItsMiddleAndEndsAtTheFinalFactor() {
+        const Schedule schedule{.name = "cosine", .warmupUpdates = 0, .totalUpdates = 100, .finalFactor = 0.1};
+        QCOMPARE(factorAt(schedule, GlobalStep(0)), 1.0);
+        QVERIFY(std::abs(factorAt(schedule, GlobalStep(50)) - 0.55) < 1e-12);
+        QVERIFY(std::abs(factorAt(schedule, GlobalStep(100)) - 0.1) < 1e-12);
+    }
+    void degenerateLengthsDivideByNothing() {
+        for (const char* name : {"constant", "linear", "cosine"})
+            for (std::int64_t warmup : {0, 1, 20})
+                for (std::int64_t total : {0, 1, 10})
+                    for (std::int64_t k : {0, 1, 9, 19, 20, 500}) {
+                        const double factor = factorAt({name, warmup, total, 0.0}, GlobalStep(k));
+                        QVERIFY(factor >= 0 && factor <= 1);
+                    }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPlan)
+#include "tst_plan.moc"
