@@ -16,6 +16,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace lathe::live {
@@ -68,6 +70,8 @@ public:
     /// Copies out what is new, at most `maxBytes` of it. Never blocks.
     Batch read(std::size_t maxBytes = 1u << 20);
     std::uint64_t nextSequence() const { return m_next; }
+    /// Bytes of the ring's whole life that lie behind the next frame; comparable with Segment::writtenBytes.
+    std::uint64_t position() const { return m_position; }
 
 private:
     friend class Segment;
@@ -81,10 +85,11 @@ private:
 class Segment {
 public:
     struct Shape {
-        int writers = 2;                        ///< ranks + 1 (the supervisor's ring is the last)
-        std::size_t ringBytes = 4u << 20;       ///< of each ring; a power of two
+        int writers = 2;                        ///< ranks + 1 (the supervisor's ring is the last); at most kMaxWriters
+        std::size_t ringBytes = 4u << 20;       ///< of each ring; a power of two from 4 KiB to 1 GiB
     };
-    /// A new sealed memfd, space reserved. `token` identifies the session (run id + number).
+    static constexpr int kMaxWriters = 256;
+    /// A new sealed memfd, space reserved. `token` identifies the session (run id + number, at most 63 bytes).
     static Result<std::unique_ptr<Segment>> create(const Shape& shape, std::string_view token);
     /// Maps an inherited or received descriptor after checking seals, magic, version and sizes. Takes over `fd`.
     static Result<std::unique_ptr<Segment>> open(int fd, bool writable);
@@ -93,6 +98,7 @@ public:
     Segment& operator=(const Segment&) = delete;
 
     int fd() const;
+    std::string token() const;
     /// A descriptor of the same memory that can only be mapped read-only; the caller closes it.
     Result<int> readOnlyFd() const;
     int writers() const;
@@ -108,12 +114,17 @@ public:
     std::uint64_t writtenBytes(int ring) const;
     std::uint64_t recorderBytes(int ring) const;
     void setRecorderBytes(int ring, std::uint64_t bytes);
+    /// Frames up to this sequence number are recorded, in the spill file, or counted as lost (the spiller's report).
+    std::uint64_t spillSettled(int ring) const;
+    void setSpillSettled(int ring, std::uint64_t sequence);
 
     void beat(int ring, const Heartbeat& heartbeat);
     std::optional<Heartbeat> heartbeat(int ring) const;  ///< nothing while it is being changed all the time
 
     void setControl(const Control& control);             ///< supervisor only
     Control control() const;
+    std::int64_t controlNumber() const;                  ///< cheap: whether control() has something new
+    std::uint64_t recordedSequence(int ring) const;      ///< Control::recordedSeq of one ring
 
 private:
     friend class RingReader;

@@ -1,0 +1,224 @@
+#include "live/spill.h"
+
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "live/wire.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <fcntl.h>
+#include <iterator>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::live {
+namespace {
+
+constexpr std::uint64_t kSpillMagic = 0x4C5053454854414Cull;  // "LATHESPL"
+constexpr std::uint32_t kSpillVersion = 1;
+constexpr std::size_t kSpillHeaderBytes = 20;
+constexpr std::size_t kRecordHeaderBytes = 16;
+constexpr std::uint64_t kMaxSpillBytes = 16ull << 30;
+constexpr auto kLookEvery = std::chrono::milliseconds(10);
+
+void appendRecord(const Frame& frame, std::vector<std::byte>& out) {
+    std::vector<std::byte> record;
+    WireWriter wire(record);
+    wire.put(static_cast<std::uint32_t>(frame.payload.size()));
+    wire.put(static_cast<std::uint16_t>(frame.type));
+    wire.put(std::uint16_t{0});
+    wire.put(frame.sequence);
+    record.insert(record.end(), frame.payload.begin(), frame.payload.end());
+    const std::uint64_t checksum = hash64(record);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&checksum);
+    record.insert(record.end(), bytes, bytes + sizeof checksum);
+    out.insert(out.end(), record.begin(), record.end());
+}
+
+std::vector<std::byte> spillHeader(int session, int ring) {
+    std::vector<std::byte> bytes;
+    WireWriter wire(bytes);
+    wire.put(kSpillMagic);
+    wire.put(kSpillVersion);
+    wire.put(static_cast<std::int32_t>(session));
+    wire.put(static_cast<std::int32_t>(ring));
+    return bytes;
+}
+
+}  // namespace
+
+std::string spillName(int session, int ring) {
+    std::string number = std::to_string(session);
+    number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
+    return "s" + number + "-r" + std::to_string(ring) + ".spill";
+}
+
+struct Spiller::Impl {
+    Segment& segment;
+    const int ring;
+    const std::filesystem::path folder;
+    const int session;
+
+    std::mutex mutex;  // guards the file and the reader: helper thread and flushAll()
+    std::condition_variable wake;
+    bool ending = false;
+    std::unique_ptr<OutputFile> file;
+    RingReader reader;
+    std::atomic<std::uint64_t> spilled{0}, lost{0};
+    std::thread thread;
+
+    Impl(Segment& s, int r, std::filesystem::path f, int n)
+        : segment(s), ring(r), folder(std::move(f)), session(n), reader(s.reader(r)), thread([this] { watch(); }) {}
+
+    void watch() {
+        std::unique_lock lock(mutex);
+        while (!wake.wait_for(lock, kLookEvery, [this] { return ending; })) {
+            const std::uint64_t taken = std::max(segment.recorderBytes(ring), reader.position());
+            const std::uint64_t written = segment.writtenBytes(ring);
+            if (written > taken && written - taken > segment.ringBytes() / 2) static_cast<void>(spillUnrecorded());
+        }
+    }
+
+    Result<void> spillUnrecorded() {
+        const std::uint64_t recorded = segment.recordedSequence(ring);
+        if (recorded + 1 > reader.nextSequence()) reader = segment.reader(ring, recorded + 1);
+        Result<void> outcome;
+        while (true) {
+            const RingReader::Batch batch = reader.read();
+            lost += batch.lapped;
+            if (batch.frames.empty()) break;
+            outcome = append(batch.frames);
+            (outcome.ok() ? spilled : lost) += batch.frames.size();
+        }
+        segment.setSpillSettled(ring, reader.nextSequence() - 1);
+        return outcome;
+    }
+
+    Result<void> append(const std::vector<Frame>& frames) {
+        if (!file) {
+            LATHE_TRY_ASSIGN(file, open());
+            LATHE_TRY(file->write(spillHeader(session, ring)));
+        }
+        std::vector<std::byte> bytes;
+        for (const Frame& frame : frames) appendRecord(frame, bytes);
+        const auto written = file->write(bytes);
+        if (!written.ok()) {
+            log::error(written.error().text());
+            file.reset();  // a torn record ends this file for readers: the next one goes on in a new file
+        }
+        return written;
+    }
+
+    Result<std::unique_ptr<OutputFile>> open() const {
+        const std::filesystem::path path = folder / spillName(session, ring);
+        auto made = FileSystem::real().create(path);
+        for (int n = 1; !made.ok() && made.error().code == ErrorCode::Exists && n < 1000; ++n)
+            made = FileSystem::real().create(path.string() + "." + std::to_string(n));
+        return made;
+    }
+};
+
+Spiller::Spiller(Segment& segment, int ring, std::filesystem::path folder, int session)
+    : m_impl(std::make_unique<Impl>(segment, ring, std::move(folder), session)) {}
+
+Spiller::~Spiller() {
+    {
+        const std::lock_guard lock(m_impl->mutex);
+        m_impl->ending = true;
+    }
+    m_impl->wake.notify_one();
+    m_impl->thread.join();
+}
+
+std::uint64_t Spiller::spilledFrames() const { return m_impl->spilled; }
+std::uint64_t Spiller::lostFrames() const { return m_impl->lost; }
+
+Result<void> Spiller::flushAll() {
+    const std::lock_guard lock(m_impl->mutex);
+    LATHE_TRY(m_impl->spillUnrecorded());
+    if (m_impl->file) LATHE_TRY(m_impl->file->sync());
+    return {};
+}
+
+static Result<std::vector<Frame>> readOneSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
+    LATHE_TRY_ASSIGN(const std::string content, readFile(file, kMaxSpillBytes));
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(content));
+    WireReader header(bytes.first(std::min(bytes.size(), kSpillHeaderBytes)));
+    std::vector<Frame> frames;
+    const auto magic = header.get<std::uint64_t>();
+    const auto version = header.get<std::uint32_t>();
+    if (bytes.size() < kSpillHeaderBytes) return frames;  // torn before the first record
+    if (magic != kSpillMagic) return Error{ErrorCode::Corrupt, file.string() + " is not a spill file", {}, {}};
+    if (version > kSpillVersion)
+        return Error{ErrorCode::Version, file.string() + " was written by a newer Lathe", {}, {}};
+    std::size_t at = kSpillHeaderBytes;
+    while (bytes.size() - at >= kRecordHeaderBytes + sizeof(std::uint64_t)) {
+        WireReader wire(bytes.subspan(at));
+        const std::size_t length = wire.get<std::uint32_t>();
+        const auto type = static_cast<FrameType>(wire.get<std::uint16_t>());
+        wire.get<std::uint16_t>();
+        const auto sequence = wire.get<std::uint64_t>();
+        if (length > bytes.size() - at - kRecordHeaderBytes - sizeof(std::uint64_t)) break;
+        const auto record = bytes.subspan(at, kRecordHeaderBytes + length);
+        WireReader tail(bytes.subspan(at + record.size()));
+        if (tail.get<std::uint64_t>() != hash64(record)) break;
+        if (sequence >= fromSequence) {
+            const auto payload = record.subspan(kRecordHeaderBytes);
+            frames.push_back({type, sequence, {payload.begin(), payload.end()}});
+        }
+        at += record.size() + sizeof(std::uint64_t);
+    }
+    return frames;
+}
+
+Result<std::vector<Frame>> readSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
+    LATHE_TRY_ASSIGN(std::vector<Frame> frames, readOneSpill(file, fromSequence));
+    // Later parts exist only where writing failed in between.
+    for (int n = 1; n < 1000; ++n) {
+        const std::filesystem::path part = file.string() + "." + std::to_string(n);
+        std::error_code ignored;
+        if (!std::filesystem::exists(part, ignored)) break;
+        LATHE_TRY_ASSIGN(std::vector<Frame> more, readOneSpill(part, fromSequence));
+        std::move(more.begin(), more.end(), std::back_inserter(frames));
+    }
+    return frames;
+}
+
+RingFeed::RingFeed(const Segment& segment, int ring, std::filesystem::path folder, int session, std::uint64_t fromSequence)
+    : m_segment(segment), m_ring(ring), m_file(std::move(folder) / spillName(session, ring)),
+      m_reader(segment.reader(ring, fromSequence)), m_next(std::max<std::uint64_t>(fromSequence, 1)) {}
+
+RingFeed::Batch RingFeed::read(std::size_t maxBytes, bool final) {
+    Batch batch;
+    if (m_held.empty()) m_held = m_reader.read(maxBytes).frames;
+    for (auto it = m_held.begin(); it != m_held.end(); ++it) {
+        if (it->sequence > m_next) {
+            if (!final && m_segment.spillSettled(m_ring) + 1 < it->sequence) {  // the writer is still at it
+                m_held.erase(m_held.begin(), it);
+                return batch;
+            }
+            auto spilled = readSpill(m_file, m_next);
+            if (!spilled.ok() && spilled.error().code != ErrorCode::NotFound) log::error(spilled.error().text());
+            if (spilled.ok())
+                for (Frame& frame : *spilled) {
+                    if (frame.sequence >= it->sequence || frame.sequence < m_next) continue;
+                    batch.lost += frame.sequence - m_next;
+                    m_next = frame.sequence + 1;
+                    batch.frames.push_back(std::move(frame));
+                }
+            batch.lost += it->sequence - m_next;
+        }
+        m_next = it->sequence + 1;
+        batch.frames.push_back(std::move(*it));
+    }
+    m_held.clear();
+    return batch;
+}
+
+}  // namespace lathe::live
