@@ -1,0 +1,65 @@
+// A chart: title with the read-out, curves, axes, events; mouse and keys. The only part of Lathe that uses QtCharts, and
+// only as a frame: curves are painted by CurveItem, ranges are owned here and pushed to the axes.
+//
+// Wheel zooms at the cursor, Shift-wheel and Ctrl/Shift/middle drag pan, drag zooms into a box (a flat one only along x),
+// double-click or Home shows everything; F follow, L logarithmic, + - zoom, arrows pan.
+#pragma once
+
+#include "charts/axis_map.h"
+#include "charts/chart_link.h"
+#include "charts/curve.h"
+#include "charts/palette.h"
+
+#include <QWidget>
+
+#include <memory>
+#include <vector>
+
+namespace lathe::charts {
+
+class LineChart : public QWidget {
+    Q_OBJECT
+public:
+    /// `link` outlives the chart.
+    LineChart(const QString& title, ChartLink* link, QWidget* parent = nullptr);
+    ~LineChart() override;
+
+    void setCurves(std::vector<Curve> curves);  ///< keeps what the person hid, by name
+    const std::vector<Curve>& curves() const;
+    void setCurveVisible(int index, bool visible);
+    void setEvents(std::vector<ChartEvent> events);
+    void setColors(const Palette& palette);
+    void setUnit(const QString& unit);          ///< behind the title
+    /// Shown in the middle while there is no curve: "Waiting for the first update".
+    void setPlaceholder(const QString& text);
+
+    void setLogY(bool on);
+    bool logY() const;
+    /// The y range leaves out the lowest and highest 5 % and the first steps of a run; the data are all still drawn.
+    void setIgnoreOutliers(bool on);
+    bool ignoreOutliers() const;
+    void setYRange(double lo, double hi);       ///< fixed, until resetY()
+    void resetY();
+    const AxisMap& yAxis() const;
+    QRectF plotArea() const;                    ///< in coordinates of canvas()
+    QWidget* canvas() const;                    ///< receives mouse and wheel
+    QString readOut() const;                    ///< plain text of the title's values at the cursor
+    QString note() const;                       ///< "1,234,567 points · 3 not shown"
+    /// Draws what changed. Cheap when nothing did or when hidden.
+    void refresh();
+    int paints() const;                         ///< how often curves were rendered, for tests
+
+Q_SIGNALS:
+    void eventClicked(const lathe::charts::ChartEvent& event);
+    void logYChanged(bool on);
+    void curveVisibilityChanged(const QString& name, bool visible);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lathe::charts

@@ -1,0 +1,60 @@
+// Several runs side by side: only the settings and results that differ. Rows come in two parts, settings first; results
+// are compared at the last step that all runs reached as well as at each run's end.
+#pragma once
+
+#include "session/run_session.h"
+
+#include <QAbstractTableModel>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lathe::models {
+
+class CompareModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Role {
+        KindRole = Qt::UserRole + 1,  ///< int of Kind
+        BestRole,                     ///< bool: the best of its row, where a direction is known
+        KeyRole                       ///< QString: dotted key or series name
+    };
+    enum class Kind { Setting, Result };
+
+    explicit CompareModel(QObject* parent = nullptr);
+    void setSessions(std::vector<std::shared_ptr<session::RunSession>> sessions);
+    void setOnlyDifferences(bool on);
+    /// Every part is equal (also a run against itself).
+    bool identical() const;
+    /// The last step that every run reached, where there is one.
+    std::optional<std::int64_t> commonStep() const;
+    QString problem() const;          ///< a configuration that could not be read, or empty
+
+    /// Column 0 is what is compared, then one a run.
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    struct Row {
+        Kind kind = Kind::Setting;
+        QString key, label;
+        QStringList cells;
+        std::vector<bool> best;
+        bool differs = false;
+    };
+    void rebuild();
+    void addSettings();
+    void addResults();
+    void addResult(const QString& key, const QString& label, const std::vector<std::optional<double>>& values, std::optional<bool> higherIsBetter);
+
+    std::vector<std::shared_ptr<session::RunSession>> m_sessions;
+    std::vector<Row> m_rows;
+    std::vector<int> m_shown;
+    bool m_onlyDifferences = true;
+    QString m_problem;
+};
+
+}  // namespace lathe::models

@@ -1,0 +1,62 @@
+// Starts runs by executing lathe-trainer, as a person would in a terminal. The started program is in a session of its
+// own and outlives the window. Thread: GUI thread; nothing here waits.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+namespace lathe::session {
+
+struct LaunchResult {
+    bool ok = false;
+    QString folder;       ///< name of the run folder below runs/
+    QString id;
+    QByteArray json;      ///< the last line of standard output, as it came
+    QString sentence;     ///< why it failed, for people
+    int exitCode = -1;    ///< -1: could not be started or was killed
+};
+
+class Launcher : public QObject {
+    Q_OBJECT
+public:
+    explicit Launcher(std::filesystem::path workspace, QObject* parent = nullptr);
+    ~Launcher() override;
+    /// Another program instead of lathe-trainer beside this one.
+    void setProgram(std::filesystem::path program);
+
+    /// Each returns a number that finished() repeats. `settings`: "section.key=value".
+    /// `yaml` is a whole configuration; relative paths in it are taken from `base`. `preset` names the run, may be empty.
+    quint64 run(const QString& yaml, const QString& name = {}, const QStringList& settings = {});
+    quint64 again(const QString& run, const QStringList& settings = {});
+    quint64 continueRun(const QString& run, const QStringList& settings = {});
+    quint64 rollBack(const QString& run, const QString& checkpoint, const QStringList& settings = {});
+    quint64 fork(const QString& run, const QString& checkpoint, const QStringList& settings = {});
+    quint64 startFromWeights(const QString& run, const QString& checkpoint, const QStringList& settings = {});
+    /// Any other verb that changes a run ("delete", "trash", "pin", "export" …); no --detach is added.
+    quint64 verb(const QStringList& arguments);
+    int running() const;
+    /// The command line that run() would execute, for people to copy.
+    QString commandText(const QString& configFile, const QStringList& settings = {}) const;
+
+Q_SIGNALS:
+    void finished(quint64 number, const lathe::session::LaunchResult& result);
+
+private:
+    struct Job;
+    quint64 start(const QStringList& arguments, std::filesystem::path temporary = {});
+    quint64 startRun(const QString& verb, const QString& reference, const QStringList& settings);
+    void fail(quint64 number, const QString& sentence);
+    void jobEnded(quint64 number);
+
+    std::filesystem::path m_workspace, m_program;
+    std::map<quint64, std::unique_ptr<Job>> m_jobs;
+    quint64 m_next = 1;
+};
+
+}  // namespace lathe::session

@@ -1,0 +1,96 @@
+// A live handle on one run: its whole history from run.sqlite, what the shared memory brings while it is up, its standing
+// and the requests a person can make. Several may exist for one run, in any number of windows.
+// Thread: GUI thread; nothing here blocks it. Reads go on while no page shows the run.
+#pragma once
+
+#include <QObject>  // before the core's headers: moc 6.4 fails on <compare> otherwise
+#include <QString>
+
+#include "base/counters.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/run_folder.h"
+#include "session/run_data.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lathe::session {
+
+/// How the run stands now, as far as this window can know.
+struct Standing {
+    rundir::State state = rundir::State::Lost;
+    QString why;               ///< a sentence, or empty
+    bool onThisHost = true;
+    bool attached = false;     ///< the shared memory is mapped: what follows is live
+    QString phase;             ///< "loading data 210/300", empty when it is simply training or over
+    double heartbeatAge = 0;   ///< seconds since rank 0 last gave a sign of life (while attached)
+    bool operator==(const Standing&) const = default;
+};
+
+/// Time left: "measuring" until enough was seen.
+struct Eta {
+    bool measuring = true;
+    std::optional<double> seconds;           ///< nothing when no end is planned
+    std::optional<double> updatesPerSecond;  ///< of this session, recent
+    QString text() const;                    ///< "measuring", "3 h 12 min", "" when the run is not up
+};
+
+struct CheckpointItem {
+    rundir::CheckpointInfo info;
+    bool onSurvivingLine = true;
+    std::int64_t attempt = 0;
+};
+
+class RunSession : public QObject {
+    Q_OBJECT
+public:
+    enum class Request { SaveNow, Pause, Unpause, Stop, Discard };
+    Q_ENUM(Request)
+
+    explicit RunSession(rundir::RunFolder run, QObject* parent = nullptr);
+    ~RunSession() override;
+
+    const rundir::RunFolder& run() const;
+    QString id() const;
+    QString name() const;                            ///< what people call it (user.json, else run.json)
+    bool isLoaded() const;                           ///< the history has been read
+    QString problem() const;                         ///< why the history could not be read, or empty
+
+    const Standing& standing() const;
+    bool isAlive() const;
+    Counters counters() const;
+    std::optional<std::int64_t> plannedUpdates() const;
+    Eta eta() const;
+    const RunData& data() const;
+    const rundir::Summary& summary() const;
+    const rundir::UserRecord& user() const;
+    const std::vector<store::EventRow>& events() const;    ///< oldest first
+    const std::vector<CheckpointItem>& checkpoints() const; ///< oldest first
+    std::uint64_t lostFrames() const;                ///< counted by the workers, shown to people when not 0
+
+    /// Asks the supervisor; requestAnswered() tells the outcome. Never blocks.
+    void request(Request request);
+    /// Changes user.json (name, note, tags, star, archived, pins) in the background.
+    void editUser(std::function<void(rundir::UserRecord&)> change);
+    /// Looks at once instead of at the next tick.
+    void refresh();
+
+Q_SIGNALS:
+    void loaded();              ///< history is there (or problem() says why not)
+    void pointsReceived();      ///< at most once a tick
+    void stateChanged();        ///< standing, counters of the summary, name
+    void eventsReceived();
+    void checkpointsChanged();
+    void userChanged();
+    void runEnded();            ///< a session that was up when this object saw it is over
+    void requestAnswered(lathe::session::RunSession::Request request, bool ok, const QString& sentence);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lathe::session
