@@ -1,0 +1,152 @@
+#include "base/file_system.h"
+#include "live/spill.h"
+
+#include <QtCore/QTemporaryDir>
+#include <QtTest/QTest>
+
+#include <cstring>
+#include <fstream>
+
+using namespace lathe;
+using namespace lathe::live;
+
+namespace {
+
+std::vector<std::byte> payloadOf(std::uint64_t number) {
+    std::vector<std::byte> bytes(56, static_cast<std::byte>(number));
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+}
+void writeFrames(Segment& segment, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t number = segment.lastSequence(0) + 1;
+        static_cast<void>(segment.write(0, FrameType::Text, payloadOf(number)));
+    }
+}
+
+}  // namespace
+
+class TestSpill : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_folder;
+    std::filesystem::path folder(const char* name) {
+        const auto path = std::filesystem::path(m_folder.path().toStdString()) / name;
+        static_cast<void>(makeFolders(FileSystem::real(), path));
+        return path;
+    }
+
+private Q_SLOTS:
+    // The recorder stands still; the writer goes on at a pace that the spiller can follow, far past the ring's size.
+    void aStoppedRecorderLosesNothing() {
+        auto segment = std::move(Segment::create({2, 1 << 16}, "t")).value();
+        const auto where = folder("stopped");
+        RingFeed feed(*segment, 0, where, 3);
+        constexpr std::uint64_t total = 20'000;  // 20 times the ring
+        std::uint64_t next = 1;
+        {
+            Spiller spiller(*segment, 0, where, 3);
+            while (segment->lastSequence(0) < total) {
+                writeFrames(*segment, 100);
+                // Half a ring of frames that are neither recorded nor spilled is the writer's lead at most.
+                QTRY_VERIFY(segment->lastSequence(0) - segment->spillSettled(0) < 700);
+            }
+            for (int idle = 0; idle < 100 && next <= total;) {
+                const auto batch = feed.read();
+                QCOMPARE(batch.lost, std::uint64_t{0});
+                for (const Frame& frame : batch.frames) {
+                    QCOMPARE(frame.sequence, next++);
+                    QVERIFY(frame.payload == payloadOf(frame.sequence));
+                }
+                if (batch.frames.empty()) ++idle;
+            }
+            QCOMPARE(next, total + 1);
+            QVERIFY(spiller.spilledFrames() > 0);
+            QCOMPARE(spiller.lostFrames(), std::uint64_t{0});
+        }
+    }
+    void whatNobodyHasIsCountedExactly() {
+        auto segment = std::move(Segment::create({2, 4096}, "t")).value();
+        RingFeed feed(*segment, 0, folder("lost"), 1);
+        writeFrames(*segment, 1000);  // no spiller: the ring holds the newest only
+        const auto batch = feed.read(1 << 20, true);
+        QCOMPARE(batch.lost + batch.frames.size(), std::uint64_t{1000});
+        QVERIFY(batch.lost > 0);
+        QCOMPARE(batch.frames.back().sequence, std::uint64_t{1000});
+    }
+    void aGapWaitsForTheSpillerAndIsThenFilled() {
+        auto segment = std::move(Segment::create({2, 4096}, "t")).value();
+        const auto where = folder("gap");
+        RingFeed feed(*segment, 0, where, 1);
+        writeFrames(*segment, 30);
+        {
+            Spiller spiller(*segment, 0, where, 1);
+            QVERIFY(spiller.flushAll().ok());
+        }
+        segment->setSpillSettled(0, 0);  // as if the helper thread had not reported yet
+        writeFrames(*segment, 50);       // laps the feed: frames 1..30 are in the spill file only
+        QVERIFY(feed.read().frames.empty());
+        segment->setSpillSettled(0, 80);
+        const auto batch = feed.read();
+        QCOMPARE(batch.frames.front().sequence, std::uint64_t{1});
+        QCOMPARE(batch.frames.size() + batch.lost, std::uint64_t{80});
+    }
+    void flushAllLeavesTheUnrecordedFramesOnDisk() {
+        auto segment = std::move(Segment::create({2, 1 << 16}, "t")).value();
+        const auto where = folder("flush");
+        writeFrames(*segment, 100);
+        Control control;
+        control.recordedSeq = {40, 0};
+        segment->setControl(control);
+        Spiller spiller(*segment, 0, where, 12);
+        QVERIFY(spiller.flushAll().ok());
+        const auto frames = readSpill(where / spillName(12, 0), 1);
+        QVERIFY(frames.ok());
+        QCOMPARE(frames->front().sequence, std::uint64_t{41});
+        QCOMPARE(frames->back().sequence, std::uint64_t{100});
+        QCOMPARE(readSpill(where / spillName(12, 0), 95)->size(), std::size_t{6});
+    }
+    void aTornOrDamagedTailIsLeftOut() {
+        auto segment = std::move(Segment::create({2, 1 << 16}, "t")).value();
+        const auto where = folder("torn");
+        writeFrames(*segment, 10);
+        {
+            Spiller spiller(*segment, 0, where, 1);
+            QVERIFY(spiller.flushAll().ok());
+        }
+        const auto file = where / spillName(1, 0);
+        const std::string whole = readFile(file, 1 << 20).value();
+        std::size_t longest = 0;
+        for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+            std::ofstream(file, std::ios::binary | std::ios::trunc).write(whole.data(), static_cast<std::streamsize>(cut));
+            const auto frames = readSpill(file, 1);
+            QVERIFY(frames.ok());
+            QVERIFY(frames->size() >= longest && frames->size() <= 10);
+            longest = frames->size();
+            for (const Frame& frame : *frames) QVERIFY(frame.payload == payloadOf(frame.sequence));
+        }
+        QCOMPARE(longest, std::size_t{10});
+        for (std::size_t at = 20; at < whole.size(); ++at) {
+            std::string damaged = whole;
+            damaged[at] = static_cast<char>(damaged[at] ^ 1);
+            std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
+            const auto frames = readSpill(file, 1);
+            QVERIFY(frames.ok() && frames->size() < 10);
+            for (const Frame& frame : *frames) QVERIFY(frame.payload == payloadOf(frame.sequence));
+        }
+    }
+    void fullDiskIsCountedAndTheWriterGoesOn() {
+        auto segment = std::move(Segment::create({2, 4096}, "t")).value();
+        Spiller spiller(*segment, 0, "/nonexistent/spill", 1);
+        writeFrames(*segment, 20);
+        QVERIFY(!spiller.flushAll().ok());
+        QCOMPARE(spiller.lostFrames(), std::uint64_t{20});
+        QVERIFY(segment->write(0, FrameType::Text, payloadOf(21)).ok());
+    }
+    void namesSort() {
+        QCOMPARE(spillName(3, 0), std::string("s003-r0.spill"));
+        QCOMPARE(spillName(1234, 2), std::string("s1234-r2.spill"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSpill)
+#include "tst_spill.moc"
