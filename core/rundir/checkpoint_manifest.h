@@ -6,7 +6,9 @@
 //     optimizer-00000.safetensors …  state as "<parameter>/exp_avg" …
 //     frozen-00000.safetensors …     tensors that no update can change
 //     trainer.json                   counters and small state, < 1 MiB, floats as exact text
-// A folder whose name starts with "." is unfinished. Rename publishes it.
+// A folder whose name starts with "." (".s003-000000120") is unfinished. Rename publishes it.
+// Session 0 holds what came from another run (fork, start from weights); the manifest inside still names its origin, so
+// a loader does not demand that run and session match the folder.
 // Thread: values and functions without shared state.
 #pragma once
 

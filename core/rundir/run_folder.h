@@ -13,6 +13,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lathe {
@@ -33,8 +35,9 @@ public:
     std::string name() const { return m_root.filename().string(); }
     std::filesystem::path runJson() const { return m_root / "run.json"; }
     std::filesystem::path configYaml() const { return m_root / "config.yaml"; }
-    std::filesystem::path sessionYaml(int n) const { return m_root / "sessions" / (std::to_string(n) + ".yaml"); }
-    std::filesystem::path sessionJson(int n) const { return m_root / "sessions" / (std::to_string(n) + ".json"); }
+    std::filesystem::path sessions() const { return m_root / "sessions"; }
+    std::filesystem::path sessionYaml(int n) const { return sessions() / (std::to_string(n) + ".yaml"); }
+    std::filesystem::path sessionJson(int n) const { return sessions() / (std::to_string(n) + ".json"); }
     std::filesystem::path userJson() const { return m_root / "user.json"; }
     std::filesystem::path userLock() const { return m_root / "user.lock"; }
     std::filesystem::path summaryJson() const { return m_root / "summary.json"; }
@@ -161,13 +164,16 @@ Result<UserRecord> readUser(const RunFolder& run);                 ///< defaults
 /// Reads, changes and replaces user.json under user.lock.
 Result<void> editUser(FileSystem& fs, const RunFolder& run, const std::function<void(UserRecord&)>& change);
 Result<Summary> readSummary(const RunFolder& run);
-Summary parseSummary(const std::string& json, Error* problem = nullptr);
+Result<Summary> parseSummary(const std::string& json);            ///< text of a summary.json, as the history index keeps it
 Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary);
 
-/// Makes <workspace>/runs/<yyyymmdd-hhmmss>-<name>-<id>/ with its subfolders, run.json and config.yaml. Either the whole
-/// folder appears or nothing.
-Result<RunFolder> createRun(FileSystem& fs, const std::filesystem::path& workspace, const RunManifest& manifest, const std::string& configYaml);
+/// Makes <workspace>/runs/<yyyymmdd-hhmmss>-<name>-<id>/ (time in UTC) with its subfolders, run.json and config.yaml.
+/// `fill` may put more into the unfinished folder, for example take its lock. Either the whole folder appears or nothing.
+Result<RunFolder> createRun(FileSystem& fs, const std::filesystem::path& workspace, const RunManifest& manifest,
+                            const std::string& configYaml, const std::function<Result<void>(const RunFolder&)>& fill = {});
 std::string newRunId();
+/// A name as part of a folder name: lower case, only a-z 0-9 . -, at most 40 characters, never empty.
+std::string folderWord(std::string_view name);
 
 /// All run folders of a workspace, newest first; folders without run.json are left out.
 std::vector<RunFolder> listRuns(const std::filesystem::path& workspace);
@@ -183,6 +189,8 @@ class RunLock {
 public:
     /// Busy when somebody holds it. Shared for workers.lock, exclusive for lock.
     static Result<RunLock> acquire(const std::filesystem::path& file, bool shared = false);
+    /// The same, trying again for up to `milliseconds`.
+    static Result<RunLock> acquireWithin(const std::filesystem::path& file, int milliseconds, bool shared = false);
     static bool isHeld(const std::filesystem::path& file);  ///< by F_OFD_GETLK: takes nothing
     RunLock(RunLock&& other) noexcept;
     RunLock& operator=(RunLock&& other) noexcept;

@@ -1,0 +1,201 @@
+// Checkpoints as folders: reading, verifying, listing, retention.
+#include "rundir/checkpoint_manifest.h"
+
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "rundir/run_folder.h"
+#include "rundir/safetensors_header.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <set>
+#include <span>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lathe::rundir {
+
+namespace stdfs = std::filesystem;
+
+static constexpr std::uint64_t kMaxManifestBytes = 64u << 20;
+static constexpr const char* kManifestFile = "manifest.json";
+
+namespace {
+
+struct OpenFile {
+    int fd;
+    explicit OpenFile(int descriptor) : fd(descriptor) {}
+    ~OpenFile() { ::close(fd); }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+};
+
+/// Size of a listed file; the error says what is wrong with it.
+Result<void> checkSize(int fd, const FileEntry& entry) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) return fileError("read", entry.name, errno);
+    if (static_cast<std::uint64_t>(info.st_size) == entry.bytes) return {};
+    return Error{ErrorCode::Corrupt, entry.name + " has " + std::to_string(info.st_size) + " bytes, the manifest says "
+                 + std::to_string(entry.bytes), {}, {}};
+}
+
+Result<void> checkContent(int fd, const FileEntry& entry) {
+    std::vector<std::byte> buffer(1u << 20);
+    Hasher hasher;
+    std::uint64_t total = 0;
+    while (true) {
+        const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(total));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fileError("read", entry.name, errno);
+        if (got == 0) break;
+        hasher.update(std::span(buffer).first(static_cast<std::size_t>(got)));
+        total += static_cast<std::uint64_t>(got);
+    }
+    if (hasher.hex() == entry.hash) return {};
+    return Error{ErrorCode::Corrupt, entry.name + " differs from its checksum: the file was changed or the disk damaged it", {}, {}};
+}
+
+/// Every piece that the manifest places in this file is there with its type and shape.
+Result<void> checkPieces(int fd, const FileEntry& entry, const CheckpointManifest& manifest) {
+    if (!entry.name.ends_with(".safetensors")) return {};
+    LATHE_TRY_ASSIGN(const SafetensorsHeader header, readSafetensorsHeader(fd, entry.name));
+    for (const TensorEntry& tensor : manifest.tensors) {
+        for (const Piece& piece : tensor.pieces) {
+            if (piece.file != entry.name) continue;
+            const auto found = header.tensors.find(piece.key);
+            if (found == header.tensors.end())
+                return Error{ErrorCode::Corrupt, entry.name + " lacks the tensor \"" + piece.key + "\"", {}, {}};
+            if (found->second.dtype != tensor.dtype || found->second.shape != piece.shape)
+                return Error{ErrorCode::Corrupt, entry.name + " holds \"" + piece.key + "\" with another type or shape than the manifest says", {}, {}};
+        }
+    }
+    return {};
+}
+
+Result<void> checkFile(const stdfs::path& folder, const FileEntry& entry, const CheckpointManifest& manifest, bool content) {
+    LATHE_TRY_ASSIGN(const int fd, openBelow(folder, entry.name));
+    const OpenFile file(fd);
+    LATHE_TRY(checkSize(fd, entry));
+    if (!content) return {};
+    LATHE_TRY(checkContent(fd, entry));
+    return checkPieces(fd, entry, manifest);
+}
+
+Result<CheckpointManifest> readManifestOf(const stdfs::path& folder) {
+    const stdfs::path file = folder / kManifestFile;
+    auto text = readFile(file, kMaxManifestBytes);
+    if (!text && text.error().code == ErrorCode::NotFound) {
+        std::error_code ignored;
+        if (!stdfs::exists(folder, ignored)) return Error{ErrorCode::NotFound, "There is no checkpoint " + folder.string(), {}, {}};
+        return Error{ErrorCode::Corrupt, "Incomplete: there is no manifest.json", {}, {}};
+    }
+    if (!text) return std::move(text).error();
+    LATHE_TRY_ASSIGN(CheckpointManifest manifest, parseManifest(*text));
+    const auto named = parseCheckpointName(folder.filename().string());
+    if (named && named->step != manifest.counters.globalStep)
+        return Error{ErrorCode::Corrupt, "The folder is named for step " + std::to_string(named->step.value()) + ", its manifest says "
+                     + std::to_string(manifest.counters.globalStep.value()), {}, {}};
+    return manifest;
+}
+
+}  // namespace
+
+Result<CheckpointManifest> readCheckpoint(const stdfs::path& folder) {
+    auto manifest = readManifestOf(folder);
+    if (!manifest) return std::move(manifest).error().in("in checkpoint " + folder.filename().string());
+    for (const FileEntry& entry : manifest->files) {
+        auto checked = checkFile(folder, entry, *manifest, false);
+        if (!checked) return std::move(checked).error().in("in checkpoint " + folder.filename().string());
+    }
+    return manifest;
+}
+
+Result<Verification> verifyCheckpoint(const stdfs::path& folder) {
+    auto manifest = readManifestOf(folder);
+    if (!manifest) return std::move(manifest).error().in("in checkpoint " + folder.filename().string());
+    Verification out;
+    std::string hashes;
+    for (const FileEntry& entry : manifest->files) {
+        const auto checked = checkFile(folder, entry, *manifest, true);
+        ++out.filesChecked;
+        out.bytesChecked += entry.bytes;
+        hashes += entry.name + " " + entry.hash + "\n";
+        if (!checked) out.badFiles.push_back(entry.name + ": " + checked.error().sentence);
+    }
+    out.digest = hashHex(std::as_bytes(std::span(hashes)));
+    return out;
+}
+
+std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder, const std::vector<std::string>& pinned) {
+    std::vector<CheckpointInfo> out;
+    const auto names = listFolder(checkpointsFolder);
+    if (!names) return out;
+    for (const std::string& name : *names) {
+        // An unfinished folder keeps the name it was to get behind the dot: ".s003-000000120" or ".s003-000000120.<more>".
+        const bool unfinished = name.starts_with(".");
+        const std::string plain = unfinished ? name.substr(1, name.find('.', 1) - 1) : name;
+        const auto parsed = parseCheckpointName(plain);
+        if (!parsed) continue;
+        CheckpointInfo info;
+        info.folder = name;
+        info.session = parsed->session;
+        info.step = parsed->step;
+        info.pinned = std::find(pinned.begin(), pinned.end(), name) != pinned.end();
+        if (unfinished) {
+            info.problem = "Incomplete: it was not finished";
+        } else if (const auto manifest = readCheckpoint(checkpointsFolder / name)) {
+            for (const FileEntry& file : manifest->files) info.bytes += file.bytes;
+            info.wallNs = manifest->wallNs;
+            info.metrics = manifest->metrics;
+            info.best = manifest->best;
+        } else {
+            info.problem = manifest.error().sentence;
+        }
+        out.push_back(std::move(info));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const CheckpointInfo& a, const CheckpointInfo& b) {
+        return std::pair(a.session, a.step) < std::pair(b.session, b.step);
+    });
+    // Each was the best when it was written; only the newest of them still is.
+    bool seen = false;
+    for (auto info = out.rbegin(); info != out.rend(); ++info) {
+        info->best = info->best && !seen;
+        seen = seen || info->best;
+    }
+    return out;
+}
+
+std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,
+                                          const std::string& bestMetric, bool higherIsBetter, const std::vector<std::string>& inUse) {
+    std::vector<const CheckpointInfo*> usable;
+    for (const CheckpointInfo& info : all) {
+        if (info.problem.empty()) usable.push_back(&info);
+    }
+    std::stable_sort(usable.begin(), usable.end(), [](const CheckpointInfo* a, const CheckpointInfo* b) {
+        return std::pair(a->session, a->step) < std::pair(b->session, b->step);
+    });
+    std::set<std::string> kept(inUse.begin(), inUse.end());
+    for (std::size_t i = 0; i < usable.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepLast, 1)); ++i)
+        kept.insert(usable[usable.size() - 1 - i]->folder);
+
+    std::vector<std::pair<double, const CheckpointInfo*>> ranked;
+    for (const CheckpointInfo* info : usable) {
+        const auto metric = info->metrics.find(bestMetric);
+        const auto value = metric == info->metrics.end() ? std::nullopt : readDouble(metric->second);
+        if (value && !std::isnan(*value)) ranked.emplace_back(higherIsBetter ? -*value : *value, info);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepBest, 0)); ++i)
+        kept.insert(ranked[i].second->folder);
+
+    std::vector<std::string> victims;
+    for (const CheckpointInfo* info : usable) {
+        if (!info->pinned && !kept.contains(info->folder)) victims.push_back(info->folder);
+    }
+    return victims;
+}
+
+}  // namespace lathe::rundir

@@ -1,0 +1,133 @@
+#include "rundir/run_folder.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <sys/random.h>
+
+namespace lathe::rundir {
+
+namespace stdfs = std::filesystem;
+
+static constexpr std::size_t kMaxNameLength = 40;
+static constexpr std::size_t kIdLength = 12;
+
+std::string newRunId() {
+    static constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+    std::string id;
+    while (id.size() < kIdLength) {
+        std::array<unsigned char, 32> random{};
+        if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) continue;
+        for (const unsigned char byte : random) {
+            if (byte < 252 && id.size() < kIdLength) id += kAlphabet[byte % 36];  // 252 = 7 * 36: no letter is likelier
+        }
+    }
+    return id;
+}
+
+std::string folderWord(std::string_view name) {
+    std::string out;
+    for (const char c : name.substr(0, 4 * kMaxNameLength)) {
+        const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        const bool kept = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9') || lower == '.';
+        if (kept) out += lower;
+        else if (!out.empty() && out.back() != '-') out += '-';
+    }
+    out.resize(std::min(out.size(), kMaxNameLength));
+    while (!out.empty() && (out.back() == '-' || out.back() == '.')) out.pop_back();
+    while (!out.empty() && (out.front() == '.' || out.front() == '-')) out.erase(out.begin());
+    return out.empty() ? "run" : out;
+}
+
+static std::string stampText(std::int64_t wallNs) {
+    const std::time_t seconds = static_cast<std::time_t>(wallNs / 1'000'000'000);
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &parts);
+    return text.data();
+}
+
+static Result<void> fillRun(FileSystem& fs, const RunFolder& run, const RunManifest& manifest, const std::string& configYaml,
+                            const std::function<Result<void>(const RunFolder&)>& fill) {
+    for (const stdfs::path& folder : {run.root(), run.sessions(), run.checkpoints(), run.spill(), run.logs()})
+        LATHE_TRY(fs.makeFolder(folder));
+    LATHE_TRY(replaceFile(fs, run.configYaml(), configYaml));
+    if (fill) LATHE_TRY(fill(run));
+    return writeManifest(fs, run, manifest);
+}
+
+Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const RunManifest& manifest, const std::string& configYaml,
+                            const std::function<Result<void>(const RunFolder&)>& fill) {
+    const stdfs::path runs = workspace / "runs";
+    LATHE_TRY(makeFolders(fs, runs));
+    const RunFolder unfinished(runs / (".new-" + manifest.id));
+    const RunFolder run(runs / (stampText(manifest.createdNs) + "-" + folderWord(manifest.name) + "-" + manifest.id));
+    const auto made = [&]() -> Result<void> {
+        LATHE_TRY(fillRun(fs, unfinished, manifest, configYaml, fill));
+        LATHE_TRY(fs.syncFolder(unfinished.root()));
+        LATHE_TRY(fs.rename(unfinished.root(), run.root()));
+        return fs.syncFolder(runs);
+    }();
+    if (made) return run;
+    std::error_code ignored;
+    for (const stdfs::path& root : {unfinished.root(), run.root()}) {
+        if (stdfs::exists(root, ignored)) (void)removeTree(fs, root);
+    }
+    return Error(made.error()).in("while making a run in " + workspace.string());
+}
+
+std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
+    std::vector<RunFolder> out;
+    const auto names = listFolder(workspace / "runs");
+    if (!names) return out;
+    for (auto name = names->rbegin(); name != names->rend(); ++name) {
+        RunFolder run(workspace / "runs" / *name);
+        std::error_code ignored;
+        if (!name->starts_with(".") && stdfs::exists(run.runJson(), ignored)) out.push_back(std::move(run));
+    }
+    return out;
+}
+
+static Error ambiguous(const std::string& reference, const std::vector<RunFolder>& found, const char* what) {
+    std::string list;
+    for (std::size_t i = 0; i < found.size() && i < 5; ++i) list += (i == 0 ? "" : ", ") + found[i].name();
+    if (found.size() > 5) list += " and " + std::to_string(found.size() - 5) + " more";
+    return {ErrorCode::Usage, std::string("Several runs ") + what + " \"" + reference + "\": " + list + "; name one by its id", {}, {}};
+}
+
+Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& reference) {
+    std::error_code ignored;
+    if (reference.find('/') != std::string::npos || reference == ".") {
+        const RunFolder run(stdfs::absolute(reference, ignored).lexically_normal());
+        const RunFolder plain(run.root().has_filename() ? run.root() : run.root().parent_path());
+        if (stdfs::exists(plain.runJson(), ignored)) return plain;
+        return Error{ErrorCode::NotFound, "No run in " + plain.root().string() + ": there is no run.json", {}, {}};
+    }
+    const std::vector<RunFolder> runs = listRuns(workspace);
+    if (runs.empty()) return Error{ErrorCode::NotFound, "No runs in " + workspace.string() + " yet", {}, {}};
+    if (reference == "latest") return runs.front();
+    std::vector<RunFolder> named, begun;
+    for (const RunFolder& run : runs) {
+        if (run.name() == reference) return run;
+        const auto manifest = readManifest(run);
+        if (!manifest) continue;
+        if (manifest->id == reference) return run;
+        const auto user = readUser(run);
+        const bool renamed = user && user->name;
+        if ((renamed ? *user->name : manifest->name) == reference) named.push_back(run);
+        if (!reference.empty() && manifest->id.starts_with(reference)) begun.push_back(run);
+    }
+    if (named.size() == 1) return named.front();
+    if (named.size() > 1) return ambiguous(reference, named, "are named");
+    if (begun.size() == 1) return begun.front();
+    if (begun.size() > 1) return ambiguous(reference, begun, "have an id that begins with");
+    return Error{ErrorCode::NotFound, "No run \"" + reference + "\" in " + workspace.string()
+                 + "; lathe-trainer runs lists what is there", {}, {}};
+}
+
+}  // namespace lathe::rundir

@@ -1,0 +1,213 @@
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/safetensors_header.h"
+
+#include <QtCore/QTemporaryDir>
+#include <QtTest/QTest>
+
+using namespace lathe;
+using namespace lathe::rundir;
+namespace stdfs = std::filesystem;
+
+static FileSystem& disk() { return FileSystem::real(); }
+
+static void put(const stdfs::path& file, std::string_view text) { QVERIFY(replaceFile(disk(), file, text).ok()); }
+
+static FileEntry entryOf(const std::string& name, const std::string& content) {
+    return {name, content.size(), hashHex(std::as_bytes(std::span(content)))};
+}
+
+static CheckpointManifest makeCheckpoint(const stdfs::path& folder, std::int64_t step, const std::map<std::string, std::string>& metrics = {}) {
+    std::vector<std::pair<std::string, TensorRange>> tensors = {{"weight", {"F32", {2, 3}, 0, 0}}};
+    std::string model = makeSafetensorsHeader(tensors, {});
+    model.resize(tensors.front().second.end, 'w');
+    const std::string trainer = "{}";
+    CheckpointManifest manifest;
+    manifest.runId = "abc";
+    manifest.session = parseCheckpointName(folder.filename().string())->session;
+    manifest.counters.globalStep = GlobalStep(step);
+    manifest.counters.updateAttempts = UpdateAttempt(step + 2);
+    manifest.wallNs = 5;
+    manifest.metrics = metrics;
+    manifest.lastFrame = {{0, 77}};
+    manifest.layout = "single";
+    manifest.files = {entryOf("model-00000.safetensors", model), entryOf("trainer.json", trainer)};
+    manifest.tensors = {{"weight", "parameter", "F32", {2, 3}, {{"model-00000.safetensors", "weight", {0, 0}, {2, 3}}}}};
+    if (!makeFolders(disk(), folder).ok()) qFatal("no folder");
+    put(folder / "model-00000.safetensors", model);
+    put(folder / "trainer.json", trainer);
+    put(folder / "manifest.json", manifestJson(manifest));
+    return manifest;
+}
+
+static CheckpointInfo info(int session, std::int64_t step, const char* accuracy = nullptr) {
+    CheckpointInfo out;
+    out.session = session;
+    out.step = GlobalStep(step);
+    out.folder = checkpointName(session, out.step);
+    if (accuracy != nullptr) out.metrics["eval/accuracy"] = accuracy;
+    return out;
+}
+
+static std::vector<std::int64_t> left(const std::vector<CheckpointInfo>& all, const std::vector<std::string>& victims) {
+    std::vector<std::int64_t> out;
+    for (const CheckpointInfo& one : all) {
+        if (std::find(victims.begin(), victims.end(), one.folder) == victims.end()) out.push_back(one.step.value());
+    }
+    return out;
+}
+
+class TestCheckpointFolder : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    int m_serial = 0;
+
+    stdfs::path fresh() { return stdfs::path(m_folder.path().toStdString()) / std::to_string(++m_serial); }
+
+private Q_SLOTS:
+    void namesReadBackAndHaveOneSpelling() {
+        QCOMPARE(checkpointName(3, GlobalStep(120)), std::string("s003-000000120"));
+        for (const auto& [session, step] : {std::pair{1, 9L}, {999, 10L}, {1000, 1234567890123L}, {0, 0L}}) {
+            const auto back = parseCheckpointName(checkpointName(session, GlobalStep(step)));
+            QVERIFY(back && back->session == session && back->step == GlobalStep(step));
+        }
+        for (const char* name : {"", "s", "s3-120", "s003-120", "s003000000120", "x003-000000120", ".s003-000000120", "s003-000000120/..",
+                                 "s-03-000000120", "s003-00000012a", "s99999999999999999999-000000001"})
+            QVERIFY2(!parseCheckpointName(name), name);
+    }
+    void aManifestIsReadBackEqual() {
+        const auto folder = fresh() / "s003-000000120";
+        const CheckpointManifest manifest = makeCheckpoint(folder, 120, {{"eval/loss", "nan"}});
+        const auto back = readCheckpoint(folder);
+        QVERIFY2(back.ok(), back.ok() ? "" : back.error().text().c_str());
+        QCOMPARE(manifestJson(*back), manifestJson(manifest));
+        const auto verified = verifyCheckpoint(folder);
+        QVERIFY(verified.ok() && verified->ok());
+        QCOMPARE(verified->filesChecked, std::uint64_t{2});
+    }
+    void aFlippedByteNamesItsFile() {
+        const auto folder = fresh() / "s001-000000010";
+        makeCheckpoint(folder, 10);
+        const auto file = folder / "model-00000.safetensors";
+        std::string content = *readFile(file, 1 << 20);
+        for (std::size_t i = 0; i < content.size(); ++i) {
+            content[i] = static_cast<char>(content[i] ^ 1);
+            put(file, content);
+            const auto verified = verifyCheckpoint(folder);
+            QVERIFY(verified.ok() && verified->badFiles.size() == 1);
+            QVERIFY(verified->badFiles.front().starts_with("model-00000.safetensors: "));
+            content[i] = static_cast<char>(content[i] ^ 1);
+        }
+    }
+    void piecesMustMatchTheirFile() {
+        const auto folder = fresh() / "s001-000000010";
+        CheckpointManifest manifest = makeCheckpoint(folder, 10);
+        manifest.tensors.front().shape = {3, 2};
+        manifest.tensors.front().pieces.front().shape = {3, 2};
+        put(folder / "manifest.json", manifestJson(manifest));
+        QVERIFY(readCheckpoint(folder).ok());
+        QVERIFY(!verifyCheckpoint(folder)->ok());
+        manifest.tensors.front().pieces.front().key = "other";
+        put(folder / "manifest.json", manifestJson(manifest));
+        QVERIFY(verifyCheckpoint(folder)->badFiles.front().find("lacks") != std::string::npos);
+    }
+    void unusableCheckpointsSayWhy() {
+        const auto all = fresh();
+        makeCheckpoint(all / "s001-000000010", 10);
+        makeCheckpoint(all / "s001-000000020", 20);
+        makeCheckpoint(all / "s001-000000030", 30);
+        makeCheckpoint(all / "s001-000000040", 40);
+        makeCheckpoint(all / "s001-000000050", 50);
+        stdfs::remove(all / "s001-000000020/trainer.json");
+        stdfs::resize_file(all / "s001-000000030/model-00000.safetensors", 10);
+        stdfs::rename(all / "s001-000000040", all / ".s001-000000040");
+        stdfs::rename(all / "s001-000000050", all / "s001-000000051");
+        QVERIFY(makeFolders(disk(), all / "s001-000000060").ok());
+        QVERIFY(makeFolders(disk(), all / "notes").ok());
+        const auto list = listCheckpoints(all, {"s001-000000010"});
+        QCOMPARE(list.size(), std::size_t{6});
+        QVERIFY(list.at(0).problem.empty() && list.at(0).pinned && list.at(0).bytes > 24);
+        for (const auto& [i, says] : {std::pair{1, "trainer.json"}, {2, "bytes"}, {3, "Incomplete"}, {4, "named for step 51"}, {5, "Incomplete"}})
+            QVERIFY2(list.at(static_cast<std::size_t>(i)).problem.find(says) != std::string::npos, list.at(static_cast<std::size_t>(i)).problem.c_str());
+    }
+    void aManifestThatClimbsOutIsRefused_data() {
+        QTest::addColumn<QByteArray>("from");
+        QTest::addColumn<QByteArray>("to");
+        QTest::addColumn<int>("code");
+        const int corrupt = int(ErrorCode::Corrupt);
+        QTest::newRow("climbing") << QByteArray("\"trainer.json\"") << QByteArray("\"../trainer.json\"") << corrupt;
+        QTest::newRow("absolute") << QByteArray("\"trainer.json\"") << QByteArray("\"/etc/passwd\"") << corrupt;
+        QTest::newRow("hidden") << QByteArray("\"trainer.json\"") << QByteArray("\".trainer.json\"") << corrupt;
+        QTest::newRow("twice") << QByteArray("\"trainer.json\"") << QByteArray("\"model-00000.safetensors\"") << corrupt;
+        QTest::newRow("role type") << QByteArray("\"parameter\"") << QByteArray("1") << corrupt;
+        QTest::newRow("dtype") << QByteArray("\"F32\"") << QByteArray("\"F99\"") << corrupt;
+        QTest::newRow("newer") << QByteArray("\"format\": 1") << QByteArray("\"format\": 2") << int(ErrorCode::Version);
+        QTest::newRow("negative counter") << QByteArray("\"global_step\": 10") << QByteArray("\"global_step\": -10") << corrupt;
+        QTest::newRow("file unknown") << QByteArray("\"file\": \"model-00000") << QByteArray("\"file\": \"modem-00000") << corrupt;
+    }
+    void aManifestThatClimbsOutIsRefused() {
+        QFETCH(QByteArray, from);
+        QFETCH(QByteArray, to);
+        QFETCH(int, code);
+        const auto folder = fresh() / "s001-000000010";
+        makeCheckpoint(folder, 10);
+        QByteArray text = QByteArray::fromStdString(*readFile(folder / "manifest.json", 1 << 20));
+        QVERIFY(text.contains(from));
+        put(folder / "manifest.json", text.replace(from, to).toStdString());
+        const auto manifest = readCheckpoint(folder);
+        QVERIFY(!manifest.ok());
+        QCOMPARE(int(manifest.error().code), code);
+    }
+    void piecesMustTileTheirTensor() {
+        const auto folder = fresh() / "s001-000000010";
+        CheckpointManifest manifest = makeCheckpoint(folder, 10);
+        const std::string file = "model-00000.safetensors";
+        const auto judged = [&](std::vector<Piece> pieces) {
+            manifest.tensors.front().pieces = std::move(pieces);
+            return parseManifest(manifestJson(manifest)).ok();
+        };
+        QVERIFY(judged({{file, "a", {0, 0}, {1, 3}}, {file, "b", {1, 0}, {1, 3}}}));
+        QVERIFY(!judged({{file, "a", {0, 0}, {1, 3}}}));
+        QVERIFY(!judged({{file, "a", {0, 0}, {1, 3}}, {file, "b", {0, 0}, {1, 3}}}));
+        QVERIFY(!judged({{file, "a", {1, 0}, {2, 3}}}));
+        QVERIFY(!judged({{file, "a", {-1, 0}, {2, 3}}}));
+        QVERIFY(!judged({{file, "a", {0}, {6}}}));
+        QVERIFY(!judged({{file, "a", {0, 0}, {2, 9223372036854775807}}}));
+        QVERIFY(!judged({}));
+    }
+    void retentionKeepsLastAndBest() {
+        // Saves 10 … 40, best 10, keep the last 2.
+        std::vector<CheckpointInfo> all = {info(1, 10, "0.9"), info(1, 20, "0.5"), info(1, 30, "0.7"), info(1, 40, "0.6")};
+        const std::vector<std::int64_t> expected = {10, 30, 40};
+        QVERIFY(left(all, retentionVictims(all, 2, 1, "eval/accuracy", true, {})) == expected);
+        // The same again after a resume: nothing more goes.
+        const std::vector<CheckpointInfo> rest = {all[0], all[2], all[3]};
+        QVERIFY(retentionVictims(rest, 2, 1, "eval/accuracy", true, {}).empty());
+    }
+    void retentionOrdersByNumberNotByText() {
+        const std::vector<CheckpointInfo> all = {info(1, 10), info(1, 9), info(1, 8)};
+        const std::vector<std::int64_t> expected = {10, 9};
+        QVERIFY(left(all, retentionVictims(all, 2, 0, "", false, {})) == expected);
+    }
+    void tornPinnedAndUsedOnesDoNotCount() {
+        std::vector<CheckpointInfo> all = {info(1, 10), info(1, 20), info(1, 30), info(1, 40), info(1, 50)};
+        all[4].problem = "Incomplete";
+        all[0].pinned = true;
+        const std::vector<std::int64_t> expected = {10, 20, 40, 50};
+        QVERIFY(left(all, retentionVictims(all, 1, 1, "eval/accuracy", true, {all[1].folder})) == expected);
+        QVERIFY(!retentionVictims(all, 0, 0, "", true, {}).empty());  // the newest usable one stays whatever is asked
+        QVERIFY(left(all, retentionVictims(all, 0, 0, "", true, {})).size() == 3);
+    }
+    void bestOfThreeIgnoresNanAndKeepsTheEarlierOfEquals() {
+        const std::vector<CheckpointInfo> all = {info(1, 1, "nan"), info(1, 2, "0.1"), info(1, 3, "0.5"), info(1, 4, "0.5"), info(1, 5, "0.3"), info(1, 6, "inf"), info(1, 7, "x")};
+        const std::vector<std::int64_t> lowest = {2, 7};
+        QVERIFY(left(all, retentionVictims(all, 1, 1, "eval/accuracy", false, {})) == lowest);
+        const std::vector<std::int64_t> highest = {3, 6, 7};
+        QVERIFY(left(all, retentionVictims(all, 1, 2, "eval/accuracy", true, {})) == highest);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCheckpointFolder)
+#include "tst_checkpoint_folder.moc"
