@@ -1,3 +1,4 @@
+#include "engine/model/dropout.h"
 #include "engine/model/model.h"
 
 namespace lathe::engine {
@@ -10,6 +11,13 @@ at::Tensor Context::call(Block& block, const at::Tensor& input) {
     m_block = outerBlock;
     m_call = outerCall;
     return output;
+}
+
+at::Tensor Context::dropout(const at::Tensor& input, double probability) {
+    if (!training || probability == 0)
+        return input;
+    const DropoutKey key = dropoutKey({seed, attempt, microBatch, role, m_block, m_call++});
+    return engine::dropout(input, probability, key);
 }
 
 }  // namespace lathe::engine

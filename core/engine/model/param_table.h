@@ -21,7 +21,7 @@ struct ParamRow {
     std::vector<std::string> aliases;      ///< further names of the same tensor (tied weights)
     std::vector<std::int64_t> shape;       ///< global
     at::ScalarType dtype = at::kFloat;
-    std::string group;                     ///< optimizer group: "decay" (matrices and filters) | "no_decay" (rank < 2)
+    std::string group = "all";             ///< optimizer group; plain AdamW: one for everything
     std::uint32_t block = 0;               ///< index of the Block
     bool trainable = true;
     Placement placement[4] = {};           ///< by MeshAxis; one rank: all replicated

@@ -1,0 +1,54 @@
+#include "engine/data/loader.h"
+
+#include "engine/data/loader_kinds.h"
+
+#include <algorithm>
+
+namespace lathe::engine {
+
+at::ScalarType dtypeOf(const config::PrecisionSection& precision) {
+    return precision.mode == "fp64" ? at::kDouble : at::kFloat;
+}
+
+LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Device device) {
+    LoaderSettings settings;
+    settings.shape.batchSize = config.data.batchSize;
+    settings.shape.microBatches = config.accumulation.microBatches;
+    settings.shape.dropLast = config.data.dropLast;
+    settings.seed = static_cast<std::uint64_t>(config.run.seed);
+    settings.shuffle = config.data.shuffle;
+    settings.augmentFlip = config.data.augmentFlip;
+    settings.augmentShift = config.data.augmentShift;
+    settings.threads = static_cast<int>(config.data.loaderThreads);
+    settings.dtype = dtypeOf(config.precision);
+    settings.device = device;
+    return settings;
+}
+
+LoaderSettings LoaderSettings::evaluation(const config::RunConfig& config, at::Device device) {
+    LoaderSettings settings;
+    settings.shape.batchSize = config.evaluation.batchSize.value_or(config.data.batchSize);
+    settings.threads = static_cast<int>(config.data.loaderThreads);
+    settings.oneEpoch = true;
+    settings.dtype = dtypeOf(config.precision);
+    settings.device = device;
+    return settings;
+}
+
+Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings settings, const LoadProgress& progress) {
+    LATHE_ASSERT(!part.ids.empty());
+    settings.shape.samples = static_cast<std::int64_t>(part.ids.size());
+    if (settings.shape.samplesPerEpoch() == 0)
+        return Error{ErrorCode::Config,
+                     "No full micro-batch of " + std::to_string(settings.shape.batchSize) + " samples in the " +
+                         std::to_string(settings.shape.samples) + " of the training part; lower data.batch_size or set data.drop_last to false",
+                     "data.batch_size", {}};
+    // A stream of one file after another reads ahead by at least one batch a thread.
+    settings.batchesAhead = std::max<std::int64_t>({settings.batchesAhead, settings.threads, 1});
+    PartReader reader(std::move(part), settings.dtype, settings.augmentFlip, settings.augmentShift, settings.seed);
+    if (!reader.augments() && reader.bytesPerSample() * settings.shape.samples <= settings.memoryLimitBytes)
+        return openMemoryLoader(std::move(reader), settings, progress);
+    return openStreamLoader(std::move(reader), settings);
+}
+
+}  // namespace lathe::engine

@@ -1,0 +1,15 @@
+// The two ways of loading behind Loader::open. Internal to engine/data.
+#pragma once
+
+#include "engine/data/loader.h"
+#include "engine/data/part_reader.h"
+
+namespace lathe::engine {
+
+/// Everything in one tensor on the device; a batch is a view of it (in order) or a selection of rows (shuffled).
+Result<std::unique_ptr<Loader>> openMemoryLoader(PartReader reader, LoaderSettings settings, const LoadProgress& progress);
+
+/// Samples read when they are due, by own threads or in the caller.
+std::unique_ptr<Loader> openStreamLoader(PartReader reader, LoaderSettings settings);
+
+}  // namespace lathe::engine

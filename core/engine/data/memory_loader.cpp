@@ -1,0 +1,146 @@
+#include "engine/data/batch_cursor.h"
+#include "engine/data/loader_kinds.h"
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+namespace lathe::engine {
+namespace {
+
+/// Reads all samples of a part into one batch, with threads beside the caller; the caller alone reports progress.
+class WholeRead {
+public:
+    WholeRead(const PartReader& reader, Batch& all) : m_reader(reader), m_all(all) {}
+
+    Result<void> run(int threads, const LoadProgress& progress) {
+        {
+            std::vector<std::jthread> others;
+            for (int i = 1; i < threads; ++i)
+                others.emplace_back([this] { work({}); });
+            work(progress);
+        }
+        if (m_error)
+            return std::move(*m_error);
+        return {};
+    }
+
+private:
+    void work(const LoadProgress& progress) {
+        const std::int64_t count = m_all.count();
+        for (std::int64_t row = m_next++; row < count && !m_stop; row = m_next++) {
+            if (auto ok = m_reader.read(row, 0, row, m_all); !ok)
+                fail(row, std::move(ok).error());
+            if (progress && (row % 64 == 0 || row + 1 == count) && !progress(row + 1, count))
+                fail(-1, Error{ErrorCode::Stopped, "Stopped while the data were read", "", {}});
+        }
+    }
+
+    void fail(std::int64_t row, Error error) {
+        const std::lock_guard lock(m_mutex);
+        if (row < m_errorRow) {
+            m_errorRow = row;
+            m_error = std::move(error);
+        }
+        m_stop = true;
+    }
+
+    const PartReader& m_reader;
+    Batch& m_all;
+    std::atomic<std::int64_t> m_next = 0;
+    std::atomic<bool> m_stop = false;
+    std::mutex m_mutex;
+    std::int64_t m_errorRow = std::numeric_limits<std::int64_t>::max();
+    std::optional<Error> m_error;
+};
+
+class MemoryLoader final : public Loader {
+public:
+    MemoryLoader(Batch all, LoaderSettings settings) : m_all(std::move(all)), m_settings(settings), m_cursor(settings.shape) {
+        seek(Epoch{}, PlanEntry{});
+    }
+
+    void seek(Epoch epoch, PlanEntry entry) override {
+        m_cursor.seek(epoch, entry);
+        m_start = m_epoch = epoch;
+        m_entry = entry;
+    }
+
+    Result<Batch> next() override {
+        LATHE_ASSERT(!atEnd());
+        const BatchPlace place = m_cursor.current();
+        Batch batch = m_settings.shuffle ? selected(place) : slice(place);
+        m_epoch = place.nextEpoch;
+        m_entry = place.nextEntry;
+        m_cursor.advance();
+        return batch;
+    }
+
+    bool atEnd() const override { return m_settings.oneEpoch && m_epoch != m_start; }
+    Epoch epoch() const override { return m_epoch; }
+    PlanEntry planEntry() const override { return m_entry; }
+    const plan::OrderShape& shape() const override { return m_settings.shape; }
+    bool inMemory() const override { return true; }
+
+private:
+    Batch slice(const BatchPlace& place) const {
+        const std::int64_t count = place.end - place.begin;
+        Batch batch;
+        batch.input = m_all.input.narrow(0, place.begin, count);
+        batch.target = m_all.target.narrow(0, place.begin, count);
+        if (m_all.weight.defined())
+            batch.weight = m_all.weight.narrow(0, place.begin, count);
+        batch.ids.assign(m_all.ids.begin() + place.begin, m_all.ids.begin() + place.end);
+        return batch;
+    }
+
+    Batch selected(const BatchPlace& place) {
+        if (!m_rows.defined() || m_orderEpoch != place.epoch) {
+            m_order = plan::epochOrder(m_settings.shape.samples, m_settings.seed, place.epoch, true);
+            m_orderEpoch = place.epoch;
+            m_rows = at::from_blob(m_order.data(), {m_settings.shape.samples}, at::kLong).to(m_settings.device);
+        }
+        const at::Tensor rows = m_rows.narrow(0, place.begin, place.end - place.begin);
+        Batch batch;
+        batch.input = m_all.input.index_select(0, rows);
+        batch.target = m_all.target.index_select(0, rows);
+        if (m_all.weight.defined())
+            batch.weight = m_all.weight.index_select(0, rows);
+        batch.ids.reserve(static_cast<std::size_t>(place.end - place.begin));
+        for (std::int64_t i = place.begin; i < place.end; ++i)
+            batch.ids.push_back(m_all.ids[static_cast<std::size_t>(m_order[static_cast<std::size_t>(i)])]);
+        return batch;
+    }
+
+    Batch m_all;
+    LoaderSettings m_settings;
+    BatchCursor m_cursor;
+    Epoch m_start, m_epoch, m_orderEpoch;
+    PlanEntry m_entry;
+    std::vector<std::int64_t> m_order;
+    at::Tensor m_rows;  ///< m_order on the device
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Loader>> openMemoryLoader(PartReader reader, LoaderSettings settings, const LoadProgress& progress) {
+    Batch all;
+    try {
+        all = reader.allocate(settings.shape.samples, false);
+        if (auto ok = WholeRead(reader, all).run(settings.threads, progress); !ok)
+            return std::move(ok).error();
+        all.input = all.input.to(settings.device);
+        all.target = all.target.to(settings.device);
+        if (all.weight.defined())
+            all.weight = all.weight.to(settings.device);
+    } catch (const std::exception&) {  // out of memory is all that allocating and copying can throw
+        return Error{ErrorCode::OutOfMemory,
+                     "No memory for " + std::to_string(settings.shape.samples) + " samples of " +
+                         std::to_string(reader.bytesPerSample()) + " bytes; lower data.image_size or free memory",
+                     "data.train", {}};
+    }
+    return std::unique_ptr<Loader>(std::make_unique<MemoryLoader>(std::move(all), settings));
+}
+
+}  // namespace lathe::engine

@@ -1,0 +1,37 @@
+// Samples of a part as rows of tensors on the CPU.
+// Thread: immutable; any number of threads may read.
+#pragma once
+
+#include "base/result.h"
+#include "engine/data/run_data.h"
+#include "engine/task/task.h"
+
+#include <cstdint>
+
+namespace lathe::engine {
+
+class PartReader {
+public:
+    PartReader(DataPart part, at::ScalarType dtype, bool augmentFlip, std::int64_t augmentShift, std::uint64_t seed);
+
+    const DataPart& part() const { return m_part; }
+    bool augments() const { return m_flip || m_shift > 0; }
+    std::int64_t bytesPerSample() const;
+
+    /// An unfilled batch of `count` samples in main memory; `pinned` for a fast copy to a GPU.
+    Batch allocate(std::int64_t count, bool pinned) const;
+    /// Writes entry `entry` of the part into `row` of a batch from allocate(), ids included.
+    Result<void> read(std::int64_t entry, std::int64_t epoch, std::int64_t row, Batch& batch) const;
+
+private:
+    Result<void> readInput(std::int64_t sample, std::int64_t epoch, std::int64_t row, Batch& batch) const;
+
+    DataPart m_part;
+    at::ScalarType m_dtype;
+    bool m_flip;
+    std::int64_t m_shift;
+    std::uint64_t m_seed;
+    std::int64_t m_elements;
+};
+
+}  // namespace lathe::engine

@@ -1,0 +1,62 @@
+#include "engine/model/model.h"
+
+#include "engine/model/model_kinds.h"
+
+namespace lathe::engine {
+
+at::Tensor Model::forward(Context& context, at::Tensor input) {
+    for (const auto& block : m_blocks)
+        input = context.call(*block, input);
+    return input;
+}
+
+std::vector<NamedTensor> Model::parameters() const {
+    std::vector<NamedTensor> all;
+    for (const auto& block : m_blocks)
+        all.insert(all.end(), block->parameters().begin(), block->parameters().end());
+    return all;
+}
+
+std::vector<NamedTensor> Model::buffers() const {
+    std::vector<NamedTensor> all;
+    for (const auto& block : m_blocks)
+        all.insert(all.end(), block->buffers().begin(), block->buffers().end());
+    return all;
+}
+
+bool Model::hasBatchNorm() const {
+    for (const NamedTensor& buffer : buffers())
+        if (buffer.name.ends_with("running_mean"))
+            return true;
+    return false;
+}
+
+Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, const ModelShape& shape, std::uint64_t seed,
+                                         at::ScalarType dtype, at::Device device) {
+    LATHE_ASSERT(shape.features > 0 && shape.outputs > 0);
+    const WeightSource source(seed, dtype, device);
+    const bool convolutions = section.name == "convnet" || section.name.starts_with("resnet");
+    if (convolutions && (shape.channels < 1 || shape.height < 1 || shape.width < 1))
+        return Error{ErrorCode::Config,
+                     section.name + " needs images, but the data are rows of " + std::to_string(shape.features) + " features; choose mlp or linear",
+                     "model.name", {}};
+    try {
+        if (section.name == "linear")
+            return makeLinear(shape, source);
+        if (section.name == "mlp")
+            return makeMlp(section, shape, source);
+        if (section.name == "convnet")
+            return makeConvnet(section, shape, source);
+        if (auto model = makeResnet(section, shape, source))
+            return model;
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::OutOfMemory, "No memory for the model; choose a smaller one", "model.name", {}};
+    } catch (const c10::Error& e) {
+        return Error{ErrorCode::OutOfMemory, std::string("The model cannot be made; choose a smaller one: ") + e.what_without_backtrace(),
+                     "model.name", {}};
+    }
+    return Error{ErrorCode::Config, "There is no model \"" + section.name + "\"; known are linear, mlp, convnet, resnet18, resnet34, resnet50, resnet101 and resnet152",
+                 "model.name", {}};
+}
+
+}  // namespace lathe::engine

@@ -1,0 +1,48 @@
+#include "engine/model/param_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace lathe::engine {
+
+std::int64_t ParamRow::numel() const {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+ParamTable::ParamTable(Model& model) {
+    for (const auto& block : model.blocks()) {
+        for (const NamedTensor& parameter : block->parameters()) {
+            LATHE_ASSERT(!find(parameter.name));
+            const auto same = std::find_if(m_rows.begin(), m_rows.end(), [&](const ParamRow& row) { return row.tensor.is_same(parameter.tensor); });
+            if (same != m_rows.end()) {
+                same->aliases.push_back(parameter.name);
+                continue;
+            }
+            ParamRow row;
+            row.name = parameter.name;
+            row.shape = parameter.tensor.sizes().vec();
+            row.dtype = parameter.tensor.scalar_type();
+            row.block = block->index();
+            row.trainable = parameter.tensor.requires_grad();
+            row.tensor = parameter.tensor;
+            m_rows.push_back(std::move(row));
+        }
+    }
+}
+
+const ParamRow* ParamTable::find(std::string_view name) const {
+    for (const ParamRow& row : m_rows)
+        if (row.name == name || std::find(row.aliases.begin(), row.aliases.end(), name) != row.aliases.end())
+            return &row;
+    return nullptr;
+}
+
+std::int64_t ParamTable::totalElements() const {
+    std::int64_t total = 0;
+    for (const ParamRow& row : m_rows)
+        total += row.numel();
+    return total;
+}
+
+}  // namespace lathe::engine
