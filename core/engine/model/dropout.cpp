@@ -40,7 +40,7 @@ void applyKernel(const at::Tensor& in, at::Tensor& out, double probability, cons
     });
 }
 
-at::Tensor apply(const at::Tensor& input, double probability, const DropoutKey& key, std::int64_t firstElement) {
+at::Tensor masked(const at::Tensor& input, double probability, const DropoutKey& key, std::int64_t firstElement) {
     const bool single = input.scalar_type() == at::kFloat, twice = input.scalar_type() == at::kDouble;
     if (!input.is_cpu() || !(single || twice))
         return dropoutByOperators(input, probability, key, firstElement);
@@ -66,14 +66,14 @@ struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
         context->saved_data["first"] = firstElement;
         context->saved_data["key"] =
             std::vector<std::int64_t>{key.key[0], key.key[1], key.place[0], key.place[1]};
-        return apply(input, probability, key, firstElement);
+        return masked(input, probability, key, firstElement);
     }
 
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, torch::autograd::variable_list gradients) {
         const std::vector<std::int64_t> words = context->saved_data["key"].toIntVector();
         const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(words[i]); };
         const DropoutKey key{{word(0), word(1)}, {word(2), word(3)}};
-        return {apply(gradients[0], context->saved_data["probability"].toDouble(), key, context->saved_data["first"].toInt()), at::Tensor()};
+        return {masked(gradients[0], context->saved_data["probability"].toDouble(), key, context->saved_data["first"].toInt()), at::Tensor()};
     }
 };
 

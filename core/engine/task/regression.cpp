@@ -1,0 +1,94 @@
+#include "engine/task/task_kinds.h"
+
+#include <ATen/core/Reduction.h>
+
+#include <limits>
+
+namespace lathe::engine {
+namespace {
+
+enum class Loss { Mse, Mae, Huber };
+
+/// [N, targets] losses of each target.
+at::Tensor elementLosses(const at::Tensor& output, const at::Tensor& target, Loss loss) {
+    switch (loss) {
+    case Loss::Mae: return at::l1_loss(output, target, at::Reduction::None);
+    case Loss::Huber: return at::huber_loss(output, target, at::Reduction::None, 1.0);
+    case Loss::Mse: break;
+    }
+    return at::mse_loss(output, target, at::Reduction::None);
+}
+
+/// Everything in double on the device: sums of loss and errors, and for r2 weight, mean and squared deviation of each
+/// target, merged batch by batch (Chan et al.), which does not cancel.
+class RegressionPool final : public MetricPool {
+public:
+    explicit RegressionPool(Loss loss) : m_loss(loss) {}
+
+    void add(const at::Tensor& output, const Batch& batch) override {
+        const at::NoGradGuard noGrad;
+        const double added = sumOfWeights(batch);
+        if (!(added > 0))
+            return;
+        const at::Tensor y = batch.target.to(at::kDouble), guess = output.to(at::kDouble);
+        const at::Tensor weight = batch.weight.defined() ? batch.weight.to(at::kDouble).unsqueeze(1)
+                                                         : at::ones({y.size(0), 1}, y.options());
+        const at::Tensor losses = elementLosses(output, batch.target, m_loss).to(at::kDouble);
+        const at::Tensor sums = at::stack({(weight * losses).sum(0), (weight * (y - guess).square()).sum(0), (weight * (y - guess).abs()).sum(0)});
+        const at::Tensor mean = (weight * y).sum(0) / added;
+        const at::Tensor spread = (weight * (y - mean).square()).sum(0);
+        if (m_weight == 0) {
+            m_sums = sums;
+            m_mean = mean;
+            m_spread = spread;
+        } else {
+            const at::Tensor step = mean - m_mean;
+            m_sums = m_sums + sums;
+            m_spread = m_spread + spread + step.square() * (m_weight * added / (m_weight + added));
+            m_mean = m_mean + step * (added / (m_weight + added));
+        }
+        m_weight += added;
+    }
+
+    std::map<std::string, double> values() const override {
+        if (m_weight == 0)
+            return {{"loss", kNothing}, {"mse", kNothing}, {"mae", kNothing}, {"r2", kNothing}};
+        const at::Tensor means = (m_sums.mean(1) / m_weight).cpu();
+        const at::Tensor explained = at::where(m_spread > 0, 1 - m_sums[1] / m_spread, kNothing);
+        return {{"loss", means[0].item<double>()}, {"mse", means[1].item<double>()}, {"mae", means[2].item<double>()},
+                {"r2", explained.mean().item<double>()}};
+    }
+
+private:
+    static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    Loss m_loss;
+    double m_weight = 0;
+    at::Tensor m_sums;            ///< [3, targets]: loss, squared, absolute error
+    at::Tensor m_mean, m_spread;  ///< [targets]
+};
+
+class Regression final : public Task {
+public:
+    Regression(Loss loss, std::int64_t targets) : m_loss(loss), m_targets(targets) {}
+
+    std::int64_t outputs() const override { return m_targets; }
+    double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
+    std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
+        return {{"loss", weightedSum(elementLosses(output, batch.target, m_loss).mean(1), batch), sumOfWeights(batch), 1}};
+    }
+    std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<RegressionPool>(m_loss); }
+    std::vector<MetricInfo> metricInfo() const override { return {{"loss", false}, {"mse", false}, {"mae", false}, {"r2", true}}; }
+
+private:
+    Loss m_loss;
+    std::int64_t m_targets;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> makeRegression(const config::TaskSection& section, std::int64_t targets) {
+    const Loss loss = section.loss == "mae" ? Loss::Mae : section.loss == "huber" ? Loss::Huber : Loss::Mse;
+    return std::make_unique<Regression>(loss, targets);
+}
+
+}  // namespace lathe::engine

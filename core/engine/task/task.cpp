@@ -1,0 +1,34 @@
+#include "engine/task/task_kinds.h"
+
+namespace lathe::engine {
+
+at::Tensor weightedSum(const at::Tensor& losses, const Batch& batch) {
+    return batch.weight.defined() ? (losses * batch.weight).sum() : losses.sum();
+}
+
+double sumOfWeights(const Batch& batch) {
+    return batch.weight.defined() ? batch.weight.sum(at::kDouble).item<double>() : static_cast<double>(batch.count());
+}
+
+Result<std::unique_ptr<Task>> makeTask(const config::TaskSection& section, const dataset::Info& data) {
+    if (section.name == "classification") {
+        const auto found = static_cast<std::int64_t>(data.classNames.size());
+        const std::int64_t classes = section.numClasses.value_or(found);
+        if (found == 0)
+            return Error{ErrorCode::Config, "Classification needs classes, and the data have none; choose regression or another data.target", "task.name", {}};
+        if (classes < found)
+            return Error{ErrorCode::Config,
+                         "task.num_classes is " + std::to_string(classes) + ", but the data hold " + std::to_string(found) + " classes; raise it or leave it empty",
+                         "task.num_classes", {}};
+        return makeClassification(section, classes);
+    }
+    if (section.name == "regression") {
+        const auto targets = static_cast<std::int64_t>(data.targetNames.size());
+        if (targets == 0 || !data.classNames.empty())
+            return Error{ErrorCode::Config, "Regression needs numeric targets, and the data have none; use a CSV file and name data.target", "task.name", {}};
+        return makeRegression(section, targets);
+    }
+    return Error{ErrorCode::Config, "There is no task \"" + section.name + "\"; known are classification and regression", "task.name", {}};
+}
+
+}  // namespace lathe::engine
