@@ -25,25 +25,31 @@ struct Problem {
 
 bool hasErrors(const std::vector<Problem>& problems);
 
-/// A configuration with all that was noticed while reading it. With errors the config holds defaults in the bad places
-/// and must not be run.
+/// A configuration with all that was noticed while reading it (not yet what validate() says of the whole: see check()).
+/// With errors the config holds defaults in the bad places and must not be run.
 struct Loaded {
     RunConfig config;
     std::vector<Problem> problems;
-    bool flatForm = false;  ///< came from the flat form; problems then say how each key was understood
+    std::string preset;                ///< load(): name of the preset, or of the file without its ending
+    bool flatForm = false;             ///< came from the flat form; problems then say how each key was understood
+    std::filesystem::path workspace;   ///< flat form: output_dir made absolute, where the run goes unless --workspace is given
 };
 
 /// Text of a YAML file (sections, or the flat form). `base` resolves relative paths.
 Loaded parse(std::string_view yaml, const std::filesystem::path& base);
-/// A file, or the name of a preset ("digits-mlp").
+/// A file, or the name of a preset ("digits-mlp"). An error is only what leaves nothing to look at: no such file.
 Result<Loaded> load(const std::string& fileOrPreset);
-/// Applies "section.key=value" on top; problems are appended.
+/// Applies "section.key=value" on top: what was wrong with that key before is forgotten, new problems are appended.
+/// Relative paths are relative to the working folder.
 void applySettings(Loaded& loaded, const std::vector<std::string>& settings);
 
 /// All rules that need no look at data or devices: ranges, choices, combinations. Every problem at once.
 std::vector<Problem> validate(const RunConfig& config);
+/// Everything to tell before a start: what reading noticed, then validate().
+std::vector<Problem> check(const Loaded& loaded);
 
-/// Every section and key in order; read back equal.
+/// Every section and key in order; read back equal. Paths below the resource folder are written as "$resources/…", so that
+/// the text does not depend on where Lathe is installed.
 std::string toYaml(const RunConfig& config);
 /// Same configuration, same text, whatever the order it was written in: of the canonical YAML.
 std::string configHash(const RunConfig& config);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct Field {
     std::string label;     ///< "Learning rate"
     std::string help;      ///< one sentence
     std::string unit;      ///< "samples", "pixels", or empty
-    std::string example;   ///< a valid value as text
+    std::string example;   ///< a valid value as text, "" where the empty text is the best one
     std::string noneText;  ///< what an unset optional means, for people: "no limit"
+    std::string shortName; ///< in run names: "lr"; empty: the field's name
     FieldType type = FieldType::Text;
     Level level = Level::Basic;
     Applies applies = Applies::Start;
@@ -83,6 +85,7 @@ RunConfig fromValues(const Values& values);
 Result<Value> readValue(const Field& field, std::string_view text);
 /// The text that readValue() takes back to the same value.
 std::string valueText(const Value& value);
+/// Whether the value has the field's type and keeps its rule; the error is one sentence with the rule and an example.
 Result<void> checkValue(const Field& field, const Value& value);
 /// Whether the field matters given the other values.
 bool isVisible(const Field& field, const Values& values);

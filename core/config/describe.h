@@ -1,0 +1,284 @@
+// What each member of a section is, said once: YAML key, label, help, unit, range, choices, level, when it matters,
+// when a change takes effect, an example. Schema, YAML, validation, form, --set and reference derive from this.
+//
+// `visitor(&Section::member, "key", "Label", "Help.", {facts})`; a member that is not named here fails the build.
+#pragma once
+
+#include "config/member_count.h"
+#include "config/schema.h"
+#include "config/sections.h"
+
+#include <cstddef>
+#include <limits>
+
+namespace lathe::config {
+
+struct Facts {
+    double minimum = -std::numeric_limits<double>::infinity();
+    double maximum = std::numeric_limits<double>::infinity();
+    bool above = false;             ///< the minimum itself is not allowed
+    const char* unit = "";
+    const char* choices = "";       ///< "a|b|c" makes a text a choice
+    const char* none = "";          ///< what an unset optional means
+    const char* example = "";       ///< empty: the default value serves as the example
+    const char* visibleIf = "";     ///< "section.key=value|value"
+    const char* shortName = "";     ///< in run names: "lr"
+    bool isPath = false;
+    Level level = Level::Basic;
+    Applies applies = Applies::Start;
+};
+
+inline constexpr double kMany = 1e15;  ///< no real run counts further, and every such integer is exact as a double
+inline constexpr const char* kIfCsv = "data.format=auto|csv";
+inline constexpr const char* kIfImages = "data.format=auto|image_folder|idx";
+inline constexpr const char* kIfIdx = "data.format=auto|idx";
+inline constexpr const char* kIfResnet = "model.name=resnet18|resnet34|resnet50|resnet101|resnet152";
+inline constexpr const char* kIfClassification = "task.name=classification";
+inline constexpr const char* kIfSgd = "optimizer.name=sgd";
+inline constexpr const char* kIfAdamw = "optimizer.name=adamw";
+
+template <typename Section>
+struct Of {};
+
+template <typename V>
+constexpr void describe(V& v, Of<RunSection>) {
+    using S = RunSection;
+    v(&S::name, "name", "Name", "What the run is called; empty makes a name from the preset and the changed settings.",
+      {.example = "first try"});
+    v(&S::seed, "seed", "Seed", "Start of all random numbers: initial weights, order of the samples, dropout, augmentation.",
+      {.minimum = 0, .maximum = kMany, .shortName = "seed"});
+    v(&S::epochs, "epochs", "Epochs", "Passes over the training data; the run ends with this or with max_updates, whichever comes first.",
+      {.minimum = 1, .maximum = 1e9, .unit = "epochs", .none = "no limit", .example = "10", .shortName = "ep", .applies = Applies::Resume});
+    v(&S::maxUpdates, "max_updates", "Most updates", "Applied optimizer updates after which the run ends.",
+      {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "no limit", .example = "1000", .shortName = "upd", .applies = Applies::Resume});
+    v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .level = Level::Advanced});
+}
+
+template <typename V>
+constexpr void describeDataSource(V& v) {
+    using S = DataSection;
+    v(&S::format, "format", "Format", "How the data is stored; auto decides by what lies at the path.",
+      {.choices = "auto|image_folder|csv|idx"});
+    v(&S::train, "train", "Training data", "Folder of class folders with JPEG or PNG images, a CSV file, or an IDX image file.",
+      {.example = "data/flowers", .isPath = true});
+    v(&S::trainLabels, "train_labels", "Training labels", "IDX label file that belongs to the training images.",
+      {.example = "train-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true});
+    v(&S::eval, "eval", "Evaluation data", "Data to evaluate on, in the same form; empty holds out a part of the training data.",
+      {.example = "data/flowers-eval", .isPath = true});
+    v(&S::evalLabels, "eval_labels", "Evaluation labels", "IDX label file that belongs to the evaluation images.",
+      {.example = "t10k-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true});
+    v(&S::evalFraction, "eval_fraction", "Held-out part", "Random part of the training data kept for evaluation when no evaluation data is given.",
+      {.minimum = 0, .maximum = 0.9});
+    v(&S::splitSeed, "split_seed", "Split seed", "Chooses the held-out samples; apart from the run's seed, so that runs compare on one split.",
+      {.minimum = 0, .maximum = kMany, .level = Level::Advanced});
+    v(&S::features, "features", "Feature columns", "CSV columns to learn from; empty takes all but target and weight.",
+      {.example = "age, height", .visibleIf = kIfCsv});
+    v(&S::target, "target", "Target columns", "CSV column to predict; a regression may have several.",
+      {.example = "price", .visibleIf = kIfCsv});
+    v(&S::weight, "weight", "Weight column", "CSV column with the weight of each sample; empty weighs all alike.",
+      {.example = "weight", .visibleIf = kIfCsv, .level = Level::Advanced});
+    v(&S::standardize, "standardize", "Standardize features", "Scales CSV features to mean 0 and deviation 1 over the training part.",
+      {.visibleIf = kIfCsv, .shortName = "std"});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<DataSection>) {
+    using S = DataSection;
+    describeDataSource(v);
+    v(&S::batchSize, "batch_size", "Batch size", "Samples in a micro-batch.",
+      {.minimum = 1, .maximum = 1e6, .unit = "samples", .shortName = "bs"});
+    v(&S::shuffle, "shuffle", "Shuffle", "Draws a new order for each epoch; off keeps the order of the file.", {.shortName = "shuffle"});
+    v(&S::dropLast, "drop_last", "Drop the last batch", "Leaves out the samples that do not fill the last micro-batch of an epoch.",
+      {.level = Level::Advanced});
+    v(&S::loaderThreads, "loader_threads", "Loader threads", "Threads that prepare samples; 0 prepares them in the training thread.",
+      {.minimum = 0, .maximum = 256, .unit = "threads", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::imageSize, "image_size", "Image size", "Side of the square that every image is brought to.",
+      {.minimum = 1, .maximum = 8192, .unit = "pixels", .none = "as stored", .example = "64", .visibleIf = kIfImages, .shortName = "px"});
+    v(&S::channels, "channels", "Channels", "Colour or gray; auto keeps what the images are.",
+      {.choices = "auto|gray|rgb", .visibleIf = kIfImages});
+    v(&S::resize, "resize", "Resize by", "crop scales the short side and cuts the centre; stretch scales both sides.",
+      {.choices = "crop|stretch", .visibleIf = kIfImages, .level = Level::Advanced});
+    v(&S::normalize, "normalize", "Normalize", "unit divides pixels by 255; imagenet then applies the mean and deviation of ImageNet.",
+      {.choices = "unit|imagenet", .visibleIf = kIfImages, .level = Level::Advanced});
+    v(&S::augmentFlip, "augment_flip", "Random flip", "Mirrors half of the training images left to right.",
+      {.visibleIf = kIfImages, .shortName = "flip"});
+    v(&S::augmentShift, "augment_shift", "Random shift", "Shifts training images by up to so many pixels in each direction.",
+      {.minimum = 0, .maximum = 1024, .unit = "pixels", .visibleIf = kIfImages, .shortName = "shift"});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<ModelSection>) {
+    using S = ModelSection;
+    v(&S::name, "name", "Model", "The network to train.",
+      {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152"});
+    v(&S::hidden, "hidden", "Hidden layers", "Width of each hidden layer.",
+      {.minimum = 1, .maximum = 1e6, .visibleIf = "model.name=mlp", .shortName = "h"});
+    v(&S::filters, "filters", "Filters", "Filters of each convolution stage; each stage halves the image.",
+      {.minimum = 1, .maximum = 65536, .visibleIf = "model.name=convnet", .shortName = "f"});
+    v(&S::dropout, "dropout", "Dropout", "Part of the activations that is dropped while training.",
+      {.minimum = 0, .maximum = 0.95, .example = "0.1", .visibleIf = "model.name=mlp|convnet", .shortName = "do"});
+    v(&S::batchNorm, "batch_norm", "Batch normalization", "Normalizes after each convolution.",
+      {.visibleIf = "model.name=convnet", .shortName = "bn"});
+    v(&S::stem, "stem", "Stem", "standard halves the image twice before the first stage; small keeps its size, for images under about 64 pixels.",
+      {.choices = "standard|small", .visibleIf = kIfResnet});
+    v(&S::width, "width", "Width", "Channels of the first stage; 64 is the published model.",
+      {.minimum = 1, .maximum = 4096, .unit = "channels", .visibleIf = kIfResnet, .shortName = "w"});
+    v(&S::weights, "weights", "Initial weights", "Safetensors file to start from; empty starts from random weights.",
+      {.example = "resnet18.safetensors", .isPath = true});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<TaskSection>) {
+    using S = TaskSection;
+    v(&S::name, "name", "Task", "classification predicts one of several classes, regression predicts numbers.",
+      {.choices = "classification|regression"});
+    v(&S::numClasses, "num_classes", "Classes", "Number of classes the model tells apart.",
+      {.minimum = 2, .maximum = 1e6, .unit = "classes", .none = "as found in the data", .example = "10", .visibleIf = kIfClassification});
+    v(&S::labelSmoothing, "label_smoothing", "Label smoothing", "Part of the target that is spread over all classes.",
+      {.minimum = 0, .maximum = 0.9, .example = "0.1", .visibleIf = kIfClassification, .shortName = "ls"});
+    v(&S::loss, "loss", "Loss", "mse squares the error, mae takes its size, huber squares small errors only.",
+      {.choices = "mse|mae|huber", .visibleIf = "task.name=regression"});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<OptimizerSection>) {
+    using S = OptimizerSection;
+    v(&S::name, "name", "Optimizer", "The rule that turns gradients into changes of the weights.", {.choices = "adamw|sgd"});
+    v(&S::learningRate, "learning_rate", "Learning rate", "Size of a step at the peak of the schedule.",
+      {.minimum = 0, .maximum = 1000, .above = true, .shortName = "lr", .applies = Applies::Resume});
+    v(&S::weightDecay, "weight_decay", "Weight decay", "Pulls weights towards zero; biases and normalization are left alone.",
+      {.minimum = 0, .maximum = 100, .shortName = "wd", .applies = Applies::Resume});
+    v(&S::beta1, "beta1", "Beta 1", "Memory of the mean gradient.",
+      {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfAdamw, .shortName = "b1", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::beta2, "beta2", "Beta 2", "Memory of the squared gradient.",
+      {.minimum = 0, .maximum = 0.9999999, .visibleIf = kIfAdamw, .shortName = "b2", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::epsilon, "epsilon", "Epsilon", "Keeps the division by the root of the squared gradient finite.",
+      {.minimum = 0, .maximum = 1, .above = true, .visibleIf = kIfAdamw, .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::momentum, "momentum", "Momentum", "Memory of earlier steps.",
+      {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfSgd, .shortName = "mom", .applies = Applies::Resume});
+    v(&S::nesterov, "nesterov", "Nesterov momentum", "Looks ahead along the momentum before it steps.",
+      {.visibleIf = kIfSgd, .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::maxGradNorm, "max_grad_norm", "Gradient clipping", "Largest norm of the whole gradient; a larger one is scaled down to it.",
+      {.minimum = 0, .maximum = 1e9, .above = true, .none = "no clipping", .example = "1", .shortName = "clip", .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<ScheduleSection>) {
+    using S = ScheduleSection;
+    v(&S::name, "name", "Schedule", "Course of the learning rate after warm-up.",
+      {.choices = "constant|linear|cosine", .applies = Applies::Resume});
+    v(&S::warmupUpdates, "warmup_updates", "Warm-up", "Updates over which the rate rises to its peak.",
+      {.minimum = 0, .maximum = kMany, .unit = "updates", .shortName = "warm", .applies = Applies::Resume});
+    v(&S::finalFactor, "final_factor", "Final factor", "Rate at the end as a part of the peak.",
+      {.minimum = 0, .maximum = 1, .example = "0.1", .visibleIf = "schedule.name=linear|cosine", .applies = Applies::Resume});
+    v(&S::totalUpdates, "total_updates", "Length", "Updates that the curve spans.",
+      {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "the planned length of the run", .example = "1000",
+       .level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<AccumulationSection>) {
+    v(&AccumulationSection::microBatches, "micro_batches", "Accumulation", "Micro-batches whose gradients make one update.",
+      {.minimum = 1, .maximum = 1e6, .unit = "micro-batches", .shortName = "acc"});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<PrecisionSection>) {
+    using S = PrecisionSection;
+    v(&S::mode, "mode", "Precision", "Number format of weights and arithmetic; fp64 is for checking numbers.",
+      {.choices = "fp32|fp64", .level = Level::Advanced});
+    v(&S::maxSkippedInARow, "max_skipped_in_a_row", "Skips before giving up", "Updates skipped in a row for non-finite gradients before the run ends as diverged.",
+      {.minimum = 1, .maximum = 1e6, .unit = "updates", .level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<ParallelSection>) {
+    using S = ParallelSection;
+    v(&S::device, "device", "Device", "auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or the UUID of one GPU.",
+      {.applies = Applies::Resume});
+    v(&S::threads, "threads", "Threads", "CPU threads for arithmetic.",
+      {.minimum = 1, .maximum = 1024, .unit = "threads", .none = "one a physical core", .example = "2", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::deterministic, "deterministic", "Deterministic", "Uses only GPU operators that give the same bits each time.",
+      {.level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<EvaluationSection>) {
+    using S = EvaluationSection;
+    v(&S::every, "every", "Evaluate every", "How often the model is evaluated; the end of the run always is.", {.applies = Applies::Resume});
+    v(&S::batchSize, "batch_size", "Batch size", "Samples in an evaluation batch.",
+      {.minimum = 1, .maximum = 1e6, .unit = "samples", .none = "as in training", .example = "256", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::bestMetric, "best_metric", "Best by", "Metric that decides which checkpoint is best; auto takes accuracy or loss, by task.",
+      {.example = "accuracy", .applies = Applies::Resume});
+    v(&S::bestDirection, "best_direction", "Better is", "Whether a smaller or a larger value is better; auto knows the built-in metrics.",
+      {.choices = "auto|min|max", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::patience, "patience", "Patience", "Evaluations without a better one before the run ends early.",
+      {.minimum = 1, .maximum = 1e9, .unit = "evaluations", .none = "never ends early", .example = "5", .applies = Applies::Resume});
+    v(&S::minDelta, "min_delta", "Smallest gain", "By how much an evaluation must be better to count.",
+      {.minimum = 0, .maximum = 1e9, .example = "0.001", .level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<CheckpointSection>) {
+    using S = CheckpointSection;
+    v(&S::every, "every", "Save every", "How often a checkpoint is written; the end of the run and a stop always save.", {.applies = Applies::Resume});
+    v(&S::keepLast, "keep_last", "Keep newest", "Newest checkpoints that are kept.",
+      {.minimum = 1, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
+    v(&S::keepBest, "keep_best", "Keep best", "Best checkpoints that are kept.",
+      {.minimum = 0, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<TelemetrySection>) {
+    using S = TelemetrySection;
+    v(&S::logEvery, "log_every", "Record every", "How often loss, rate, gradient norm and speed are recorded.",
+      {.level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::devicesEvery, "devices_every", "Devices every", "How often use and memory of the devices are recorded.",
+      {.level = Level::Advanced, .applies = Applies::Resume});
+}
+
+/// The sections themselves, in their order: visitor(&RunConfig::run, "run", "Run", "Help.").
+template <typename V>
+constexpr void describeSections(V& v) {
+    v(&RunConfig::run, "run", "Run", "Name, length and seed.");
+    v(&RunConfig::data, "data", "Data", "What is learned from, and how it is prepared.");
+    v(&RunConfig::model, "model", "Model", "The network.");
+    v(&RunConfig::task, "task", "Task", "What is learned.");
+    v(&RunConfig::optimizer, "optimizer", "Optimizer", "How weights are changed.");
+    v(&RunConfig::schedule, "schedule", "Schedule", "Course of the learning rate.");
+    v(&RunConfig::accumulation, "accumulation", "Accumulation", "Micro-batches in an update.");
+    v(&RunConfig::precision, "precision", "Precision", "Number formats.");
+    v(&RunConfig::parallel, "parallel", "Parallel", "Devices and threads.");
+    v(&RunConfig::evaluation, "evaluation", "Evaluation", "When the model is measured, and what counts as best.");
+    v(&RunConfig::checkpoint, "checkpoint", "Checkpoint", "What is saved and kept.");
+    v(&RunConfig::telemetry, "telemetry", "Telemetry", "What is recorded while it runs.");
+}
+
+struct CountFields {
+    std::size_t count = 0;
+    template <typename S, typename M>
+    constexpr void operator()(M S::*, const char*, const char*, const char*, const Facts& = {}) { ++count; }
+};
+
+/// Fails the build, naming the section, when a member is not described.
+struct CheckComplete {
+    std::size_t count = 0;
+    template <typename S>
+    constexpr void operator()(S RunConfig::*, const char*, const char*, const char*) {
+        constexpr std::size_t described = [] {
+            CountFields fields;
+            describe(fields, Of<S>{});
+            return fields.count;
+        }();
+        static_assert(described == memberCount<S, AnyMember>(), "describe() must name every member of this section once");
+        ++count;
+    }
+};
+
+static_assert([] {
+    CheckComplete sections;
+    describeSections(sections);
+    return sections.count;
+}() == memberCount<RunConfig, AnySection>(), "describeSections() must name every section once");
+
+}  // namespace lathe::config

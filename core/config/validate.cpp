@@ -1,0 +1,141 @@
+// The rules: each field's own, and what must hold between fields.
+#include "config/config.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+namespace lathe::config {
+namespace {
+
+using Problems = std::vector<Problem>;
+
+void error(Problems& problems, const char* key, std::string sentence) { problems.push_back({key, Severity::Error, std::move(sentence)}); }
+void warning(Problems& problems, const char* key, std::string sentence) { problems.push_back({key, Severity::Warning, std::move(sentence)}); }
+
+void checkFields(const RunConfig& config, Problems& problems) {
+    const Values values = toValues(config);
+    for (const Section& section : Schema::builtin().sections()) {
+        for (const Field& field : section.fields) {
+            if (const auto fine = checkValue(field, values.find(field.key())->second); !fine)
+                problems.push_back({field.key(), Severity::Error, fine.error().sentence});
+        }
+    }
+}
+
+void checkLength(const RunConfig& config, Problems& problems) {
+    const auto& run = config.run;
+    if (!run.epochs && !run.maxUpdates)
+        error(problems, "run.epochs", "The run has no end: give epochs, max_updates or both");
+    const auto& schedule = config.schedule;
+    if (run.maxUpdates && schedule.warmupUpdates > *run.maxUpdates)
+        warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the run ends after " +
+                std::to_string(*run.maxUpdates) + ": the learning rate never reaches its peak");
+    else if (schedule.totalUpdates && schedule.name != "constant" && schedule.warmupUpdates > *schedule.totalUpdates)
+        warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the schedule spans only " +
+                std::to_string(*schedule.totalUpdates) + ": the learning rate never reaches its peak");
+}
+
+bool isCsv(const DataSection& data) {
+    return data.format == "csv" || (data.format == "auto" && std::filesystem::path(data.train).extension() == ".csv");
+}
+
+bool isIdx(const DataSection& data) {
+    return data.format == "idx" || (data.format == "auto" && data.train.ends_with("-ubyte"));
+}
+
+void checkColumns(const RunConfig& config, Problems& problems) {
+    const auto& data = config.data;
+    if (data.target.empty()) error(problems, "data.target", "CSV data needs the name of the column to predict: give target");
+    if (config.task.name == "classification" && data.target.size() > 1)
+        error(problems, "data.target", "A classification has one target column, and " + std::to_string(data.target.size()) + " are given; keep one, or choose regression");
+    const auto twice = [&](const std::vector<std::string>& columns, const char* key) {
+        std::set<std::string> seen;
+        for (const std::string& column : columns)
+            if (!seen.insert(column).second) error(problems, key, "The column \"" + column + "\" is named twice; remove one");
+        return seen;
+    };
+    const std::set<std::string> features = twice(data.features, "data.features");
+    for (const std::string& column : twice(data.target, "data.target"))
+        if (features.contains(column)) error(problems, "data.features", "The column \"" + column + "\" is both feature and target; remove it from one of them");
+    if (data.weight.empty()) return;
+    const bool isTarget = std::find(data.target.begin(), data.target.end(), data.weight) != data.target.end();
+    if (features.contains(data.weight) || isTarget)
+        error(problems, "data.weight", "The weight column \"" + data.weight + "\" is also " + (isTarget ? "the target" : "a feature") + "; a weight column is only that");
+}
+
+void checkData(const RunConfig& config, Problems& problems) {
+    const auto& data = config.data;
+    if (data.train.empty()) error(problems, "data.train", "Choose the training data: a folder of class folders, a CSV file or an IDX file");
+    if (isCsv(data)) checkColumns(config, problems);
+    if (isIdx(data)) {
+        if (data.trainLabels.empty()) error(problems, "data.train_labels", "IDX images need their label file: give train_labels");
+        if (!data.eval.empty() && data.evalLabels.empty()) error(problems, "data.eval_labels", "IDX evaluation images need their label file: give eval_labels");
+    }
+    for (const auto& [key, path] : {std::pair{"data.train", &data.train}, std::pair{"data.eval", &data.eval}, std::pair{"model.weights", &config.model.weights}})
+        if (path->starts_with("~") || path->find("/~/") != std::string::npos)
+            warning(problems, key, "\"~\" is taken as a name, not as the home folder: write the whole path");
+}
+
+void checkTask(const RunConfig& config, Problems& problems) {
+    if (config.task.name == "regression") {
+        if (config.task.labelSmoothing > 0) warning(problems, "task.label_smoothing", "Label smoothing has no effect on a regression");
+        if (config.task.numClasses) warning(problems, "task.num_classes", "The number of classes has no effect on a regression");
+    }
+    if (config.model.name == "convnet" && config.model.filters.empty())
+        error(problems, "model.filters", "A convnet needs at least one stage; for example 16, 32");
+    const auto& optimizer = config.optimizer;
+    if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0)
+        error(problems, "optimizer.nesterov", "Nesterov momentum needs a momentum above 0; for example momentum 0.9");
+}
+
+bool directionIsKnown(const std::string& metric) {
+    constexpr std::array kKnown{"auto", "loss", "accuracy", "mse", "mae", "rmse", "r2", "huber"};
+    return std::find(kKnown.begin(), kKnown.end(), metric) != kKnown.end();
+}
+
+void checkEvaluation(const RunConfig& config, Problems& problems) {
+    const auto& evaluation = config.evaluation;
+    const bool never = evaluation.every.unit == Interval::Unit::Never;
+    const bool noData = config.data.eval.empty() && config.data.evalFraction == 0;
+    if (evaluation.patience && never)
+        error(problems, "evaluation.patience", "Patience counts evaluations, and evaluation.every is never; give an interval, or patience none");
+    else if (evaluation.patience && noData)
+        error(problems, "evaluation.patience", "Patience counts evaluations, and there is no evaluation data; give data.eval or a data.eval_fraction above 0");
+    else if (noData && !never)
+        warning(problems, "data.eval_fraction", "There is no evaluation data, so nothing is evaluated and no checkpoint is the best one");
+    const bool named = !evaluation.bestMetric.empty();
+    if (!named) error(problems, "evaluation.best_metric", "Name the metric that decides which checkpoint is best, or write auto");
+    if (named && evaluation.bestDirection == "auto" && !directionIsKnown(evaluation.bestMetric))
+        error(problems, "evaluation.best_direction", "Whether a smaller or a larger " + evaluation.bestMetric + " is better is not known; give min or max");
+}
+
+void checkRest(const RunConfig& config, Problems& problems) {
+    const auto& device = config.parallel.device;
+    if (device != "auto" && device != "cpu" && device != "cuda" && !device.starts_with("GPU-"))
+        error(problems, "parallel.device", "Device must be auto, cpu, cuda or the UUID of a GPU (GPU-…), not \"" + device.substr(0, 60) + "\"");
+    const auto& telemetry = config.telemetry;
+    if (telemetry.logEvery.unit == Interval::Unit::Never)
+        error(problems, "telemetry.log_every", "A run that records nothing cannot be watched; for example 100 updates");
+    const auto unit = telemetry.devicesEvery.unit;
+    if (unit != Interval::Unit::Seconds && unit != Interval::Unit::Never)
+        error(problems, "telemetry.devices_every", "Devices are recorded by time; for example 2 s, or never");
+    const auto& name = config.run.name;
+    if (name.size() > 100) error(problems, "run.name", "The name is longer than 100 bytes; shorten it and keep the rest in the note");
+}
+
+}  // namespace
+
+std::vector<Problem> validate(const RunConfig& config) {
+    Problems problems;
+    checkFields(config, problems);
+    checkLength(config, problems);
+    checkData(config, problems);
+    checkTask(config, problems);
+    checkEvaluation(config, problems);
+    checkRest(config, problems);
+    return problems;
+}
+
+}  // namespace lathe::config

@@ -1,0 +1,145 @@
+// Writing: canonical YAML, hash, differences, run names, the reference.
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "config/config.h"
+#include "config/config_paths.h"
+#include "config/yaml_tree.h"
+
+#include <algorithm>
+#include <span>
+
+namespace lathe::config {
+namespace {
+
+std::string yamlValue(const Field& field, const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return yamlText(field.type == FieldType::Path ? writtenPath(*text) : *text);
+    if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value)) return "[" + valueText(*numbers) + "]";
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+        std::string list;
+        for (const std::string& text : *texts) list += (list.empty() ? "" : ", ") + yamlText(text);
+        return "[" + list + "]";
+    }
+    return valueText(value);
+}
+
+std::string lineOf(const Field& field, const Value& value) { return "  " + field.name + ": " + yamlValue(field, value) + "\n"; }
+
+/// A part of a run's name: lower case, and nothing that a shell or a file system minds.
+std::string nameSafe(std::string_view text) {
+    std::string safe;
+    for (const char c : text) {
+        const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        const bool plain = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9') || lower == '.' || lower == '_';
+        if (plain || lower == '-') safe += lower;
+        else if (!safe.empty() && safe.back() != '-') safe += '-';
+    }
+    while (!safe.empty() && (safe.back() == '-' || safe.back() == '.')) safe.pop_back();
+    return safe;
+}
+
+/// "lr6e-4", "h64-64", "resnet18", "no-shuffle".
+std::string namePart(const Field& field, const Value& value) {
+    if (field.type == FieldType::Choice) return nameSafe(valueText(value));
+    const std::string shortName = field.shortName.empty() ? field.name : field.shortName;
+    if (const auto* on = std::get_if<bool>(&value)) return (*on ? "" : "no-") + nameSafe(shortName);
+    if (const auto* number = std::get_if<double>(&value)) return nameSafe(shortName) + nameSafe(shortText(*number));
+    if (std::holds_alternative<std::monostate>(value)) return "no-" + nameSafe(shortName);
+    return nameSafe(shortName) + nameSafe(valueText(value));
+}
+
+/// Settings that say what a run is, in contrast to where its files lie or how it is watched.
+bool belongsInName(const Field& field) { return field.type == FieldType::Choice || !field.shortName.empty(); }
+
+std::string applyText(Applies applies) {
+    switch (applies) {
+    case Applies::Start: return "fixed once the run has started";
+    case Applies::Resume: return "may be changed when a run is continued";
+    case Applies::NextUpdate: return "may be changed while it runs";
+    }
+    return {};
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+    return text;
+}
+
+std::string factsText(const Field& field) {
+    std::vector<std::string> facts;
+    if (!field.choices.empty()) facts.push_back("one of " + joined(field.choices, ", "));
+    const auto bound = [](double value) { return valueText(Value(value)); };
+    if (field.minimum) facts.push_back((field.minimumExclusive ? "above " : "at least ") + bound(*field.minimum));
+    if (field.maximum) facts.push_back("at most " + bound(*field.maximum));
+    if (!field.unit.empty()) facts.push_back("in " + field.unit);
+    if (!field.noneText.empty()) facts.push_back("none: " + field.noneText);
+    if (!field.example.empty() && field.example != valueText(field.defaultValue)) facts.push_back("for example " + field.example);
+    if (!field.visibleIfKey.empty()) facts.push_back("matters when " + field.visibleIfKey + " is " + joined(field.visibleIfValues, " or "));
+    facts.push_back(applyText(field.applies));
+    return joined(facts, "; ");
+}
+
+}  // namespace
+
+std::string toYaml(const RunConfig& config) {
+    const Values values = toValues(config);
+    std::string text = "format: 1\n";
+    for (const Section& section : Schema::builtin().sections()) {
+        text += section.name + ":\n";
+        for (const Field& field : section.fields) text += lineOf(field, values.find(field.key())->second);
+    }
+    return text;
+}
+
+std::string configHash(const RunConfig& config) {
+    const std::string text = toYaml(config);
+    return hashHex(std::as_bytes(std::span(text)));
+}
+
+std::vector<Difference> diff(const RunConfig& left, const RunConfig& right) {
+    const Values leftValues = toValues(left), rightValues = toValues(right);
+    std::vector<Difference> differences;
+    for (const Section& section : Schema::builtin().sections()) {
+        for (const Field& field : section.fields) {
+            const Value& a = leftValues.find(field.key())->second;
+            const Value& b = rightValues.find(field.key())->second;
+            if (a != b) differences.push_back({field.key(), valueText(a), valueText(b)});
+        }
+    }
+    return differences;
+}
+
+std::string suggestName(const std::string& preset, const RunConfig& base, const RunConfig& changed) {
+    constexpr std::size_t kParts = 2, kLongest = 80;
+    const Values before = toValues(base), after = toValues(changed);
+    std::string name = nameSafe(preset);
+    if (name.empty()) name = nameSafe(changed.model.name);
+    std::size_t parts = 0;
+    for (const Section& section : Schema::builtin().sections()) {
+        for (const Field& field : section.fields) {
+            const Value& value = after.find(field.key())->second;
+            if (parts == kParts || !belongsInName(field) || !isVisible(field, after) || value == before.find(field.key())->second) continue;
+            name += "-" + namePart(field, value);
+            ++parts;
+        }
+    }
+    return nameSafe(name.substr(0, kLongest));
+}
+
+std::string referenceText() {
+    std::string text =
+        "# Every section and key of a run's configuration with its default. This text is itself a valid configuration.\n"
+        "# Paths are relative to the file they stand in; intervals read 100 updates, 1 epoch, 10 min or never.\n\n"
+        "format: 1\n";
+    for (const Section& section : Schema::builtin().sections()) {
+        text += "\n# " + section.help + "\n" + section.name + ":\n";
+        for (const Field& field : section.fields) {
+            text += "  # " + field.help + "\n";
+            text += "  # " + factsText(field) + (field.level == Level::Advanced ? "; advanced" : "") + "\n";
+            text += lineOf(field, field.defaultValue);
+        }
+    }
+    return text;
+}
+
+}  // namespace lathe::config
