@@ -1,12 +1,42 @@
 // The supervisor: owns one session of one run. Makes the shared memory, starts the workers, records their frames,
 // answers control requests, keeps summary.json and live.json, applies retention, and writes the exit record.
+//
 // Contract with a worker (app/worker):
 //   lathe-worker train --run FOLDER --session N --rank K --world W --segment-fd 3 --lifeline-fd 4
-//   - reads FOLDER/sessions/N.yaml (effective configuration) and sessions/N.json (what to load)
-//   - holds workers.lock shared for its life; writes ring K and heartbeat K only
-//   - watches the control block; when the lifeline closes it finishes the update, saves and exits within 60 s
-//   - emits an "ended" event with {"state", "why", "counters"} as its last frame, and exits with an ExitCode
-//   standard output and error go to logs/rank-<k>.log
+//   - Started in a session of its own with default signals, standard input /dev/null, standard output and error
+//     appended to logs/rank-<K>.log, and no other descriptor open than 0 … 4.
+//   - Reads FOLDER/sessions/N.yaml (effective configuration) and sessions/N.json (verb, and which checkpoint to load:
+//     empty: fresh; weights_only: only its weights, counters at 0).
+//   - First takes workers.lock shared and holds it for its life; writes ring K and heartbeat slot K only.
+//     A beat at least every second, also while loading, evaluating, saving and paused.
+//   - Watches the control block (Control): stop and pause are wishes that hold as long as they stand there (a stop also
+//     ends a pause and whatever is being loaded or evaluated); saveRequests is a total: one more means save once more.
+//     Heartbeat::acknowledged tells the newest Control::number that was read.
+//   - SIGTERM, SIGINT and SIGHUP mean SaveAndStop; a second one means leave at once without saving.
+//   - The lifeline is the reading end of a pipe that nobody writes to. At its end (the supervisor is gone) the worker
+//     finishes the update, saves, spills every frame that is not recorded (Spiller::flushAll), and exits within 60 s.
+//   - A checkpoint: pieces written and synced under the dotted name, then Heartbeat::durableCheckpoint = its step; when
+//     Segment::recordedSequence(K) has reached the ring's last frame before the save (lastFrame of the manifest) it is
+//     published by rename, and a "checkpoint" event follows. The supervisor records at once when it sees the beat.
+//     With the supervisor gone it is published after flushAll.
+//   - Its last frame is an "ended" event; then it exits with the ExitCode of that state.
+//
+// Points: train/loss, train/lr, train/grad_norm, train/samples_per_second, eval/<metric> … Events, with the fields of
+// their JSON (numbers that may be non-finite, and all metrics, as exact text; `text` of the event is a sentence):
+//   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json
+//   plan          {"planned_updates": n or null, "updates_per_epoch": n, "train_samples": n, "eval_samples": n,
+//                  "parameters": n, "classes": ["…"]}: known before the first update
+//   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121"}
+//   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
+//   best          {"metric": "eval/accuracy", "value": "0.97", "higher_is_better": bool, "step": n}
+//   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "asked" |
+//                  "stop" | "end", "metrics": {…}, "best": bool, "counters": {…}}
+//   save_failed   {"error": "sentence"}: nothing was published, training goes on
+//   skipped       {"reason": "the loss is nan"}
+//   paused, resumed, warning, error   {}
+//   ended         {"state": "completed" | "stopped" | "failed" | "out of memory" | "diverged", "why": "sentence",
+//                  "counters": {…}, "checkpoint": "folder of the newest one, or empty"}
+// "counters" is the object of rundir/FORMAT.md.
 // Thread: run() uses the calling thread for everything.
 #pragma once
 
@@ -14,21 +44,37 @@
 #include "base/result.h"
 #include "rundir/run_folder.h"
 
-#include <filesystem>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace lathe::launch {
 
-struct SupervisorOptions {
-    rundir::RunFolder run;
-    int session = 0;                     ///< its sessions/<n>.yaml and .json are in place
-    int readyFd = -1;                    ///< one byte is written here once the control socket answers (detached start)
-    bool foregroundProgress = false;     ///< print a progress line to standard error
+/// What a terminal shows of a session that runs: a few times a second, and once more at its end.
+struct Glance {
+    rundir::State state = rundir::State::Starting;
+    std::string phase;                         ///< "loading data 210/300"
+    std::int64_t step = 0;
+    std::optional<std::int64_t> plannedSteps;
+    std::optional<double> loss, learningRate, samplesPerSecond;
+    std::optional<double> secondsLeft;         ///< nothing while it is still measured
+    std::string stopping;                      ///< "asked to save and stop, 52 s left before it is ended", or empty
 };
 
-/// Runs the session to its end; the exit record is written before it returns.
-/// Requires: the caller holds run.lock() exclusively (handed over as `lock`).
+struct SupervisorOptions {
+    rundir::RunFolder run;
+    int session = 0;                           ///< its sessions/<n>.yaml and .json are in place
+    int readyFd = -1;                          ///< one byte is written here once the control socket answers (detached start)
+    std::function<void(const Glance&)> glance; ///< foreground: called from the loop
+};
+
+/// Runs the session to its end; the exit record is written before it returns. SIGTERM, SIGINT and SIGHUP mean save and
+/// stop, a second one leave at once.
+/// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).
 Result<ExitCode> superviseSession(const SupervisorOptions& options, rundir::RunLock lock);
+
+/// The exit code that stands for a state (Completed for one that is not an ending).
+ExitCode exitCodeOf(rundir::State state);
 
 }  // namespace lathe::launch

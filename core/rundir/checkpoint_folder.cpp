@@ -148,6 +148,7 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
             info.problem = "Incomplete: it was not finished";
         } else if (const auto manifest = readCheckpoint(checkpointsFolder / name)) {
             for (const FileEntry& file : manifest->files) info.bytes += file.bytes;
+            info.attempt = manifest->counters.updateAttempts;
             info.wallNs = manifest->wallNs;
             info.metrics = manifest->metrics;
             info.best = manifest->best;

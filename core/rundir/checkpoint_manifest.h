@@ -88,6 +88,7 @@ struct CheckpointInfo {
     std::string folder;                           ///< name below checkpoints/
     int session = 0;
     GlobalStep step;
+    UpdateAttempt attempt;                        ///< update attempts when it was saved
     std::uint64_t bytes = 0;
     std::int64_t wallNs = 0;
     std::string problem;                          ///< why it cannot be used, or empty
