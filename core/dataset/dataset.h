@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace lathe {
+class Hasher;
+}
+
 namespace lathe::dataset {
 
 struct Unreadable {
@@ -51,34 +55,65 @@ struct Augmentation {
     std::int64_t shift = 0;
 };
 
-using Progress = std::function<void(std::int64_t done, std::int64_t total)>;
+/// Samples read so far of how many (0: not known yet). Called from the opening thread alone; false ends the opening with
+/// ErrorCode::Stopped.
+using Progress = std::function<bool(std::int64_t done, std::int64_t total)>;
+
+/// A sample for people: a small picture, or a row of numbers as text.
+struct Thumbnail {
+    std::string where;               ///< as describe()
+    std::string answer;              ///< class name, or the target values
+    std::string text;                ///< rows: "age 31, height 1.7, …"; empty for pictures
+    int width = 0, height = 0;       ///< pictures; 0 for rows
+    std::vector<std::uint8_t> rgb;   ///< rows from the top, 3 bytes a pixel
+};
 
 class Dataset {
 public:
     virtual ~Dataset() = default;
     const Info& info() const { return m_info; }
 
-    /// Input of a sample; out.size() == info().inputElements(). `augmentation` null: as it is.
+    /// Input of a sample; out.size() == info().inputElements(). `augmentation` null: as it is. It varies pictures only.
+    /// Fails only where a picture that is decoded on demand has changed or gone since opening.
     virtual Result<void> input(std::int64_t sample, const Augmentation* augmentation, std::span<float> out) const = 0;
     virtual Result<void> input(std::int64_t sample, const Augmentation* augmentation, std::span<double> out) const = 0;
     virtual std::int64_t label(std::int64_t sample) const = 0;                  ///< classification; -1 otherwise
     virtual std::span<const double> target(std::int64_t sample) const = 0;      ///< regression; one a target column
     virtual double weight(std::int64_t sample) const = 0;                       ///< 1 where none is given
     virtual std::string describe(std::int64_t sample) const = 0;                ///< "rose/12.jpg", "line 18"
+    /// At most side x side pixels; works at any time, also after scan().
+    virtual Result<Thumbnail> thumbnail(std::int64_t sample, int side) const = 0;
+    /// Adds all that fingerprint() covers beside info().
+    virtual void hashInto(Hasher& hasher) const = 0;
 
 protected:
+    Thumbnail captioned(std::int64_t sample) const;  ///< `where` and `answer` filled
     Info m_info;
 };
 
 enum class Part { Train, Eval };
 
-/// Opens data.train (Part::Train) or data.eval (Part::Eval; Usage error when it is empty). Class names of the training
-/// part bind the evaluation part (`like`): a class that training does not know is an error naming it.
-/// Errors are ErrorCode::Data or NotFound with the configuration key set ("data.train", "data.target" …).
+/// Opens data.train (Part::Train) or data.eval (Part::Eval; Usage error when it is empty). Class names, columns, channels
+/// and size of the training part bind the evaluation part (`like`): a class that training does not know is an error
+/// naming it. data.standardize is not applied here but by whoever knows which samples train.
+/// Pictures: each is decoded once, in several threads, so that a damaged one is left out now and not met in mid-run.
+/// Errors are Data, NotFound, Corrupt or OutOfMemory with the configuration key set ("data.train", "data.target" …).
 Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Dataset* like = nullptr, const Progress& progress = {});
 
-/// Hash over names, sizes and labels (not pixels of large sets): tells whether two runs saw the same data.
+/// For the form: as open(), but of pictures only the headers are read (and what looks cut short is decoded), and pictures
+/// of different sizes are allowed. Good for info() and thumbnail(); input() decodes on demand and needs one size.
+Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                      const Progress& progress = {});
+
+/// Samples to show: spread evenly over the classes (classification) or the file.
+std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count);
+
+/// Hash over names, sizes and labels (and the numbers themselves, but not the pixels of image folders): tells whether two
+/// runs saw the same data, wherever they lie.
 std::string fingerprint(const Dataset& dataset);
+
+/// What lies at a path: "image_folder", "csv", "idx". Error with a sentence when it is none of them.
+Result<std::string> guessFormat(const std::string& path);
 
 }  // namespace lathe::dataset

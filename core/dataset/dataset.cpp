@@ -1,0 +1,160 @@
+#include "dataset/dataset.h"
+
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "dataset/idx.h"
+#include "dataset/source.h"
+#include "dataset/wording.h"
+
+#include <algorithm>
+#include <cctype>
+#include <new>
+#include <utility>
+
+namespace lathe::dataset {
+namespace {
+
+Result<std::string> formatOf(const Source& source) {
+    std::error_code problem;
+    const bool exists = std::filesystem::exists(source.path, problem);
+    if (!exists)
+        return Error{ErrorCode::NotFound,
+                     source.path.string() + (problem ? " cannot be looked at: " + problem.message() : " does not exist") +
+                         ": choose a folder of class folders, a CSV file or an IDX file",
+                     source.key,
+                     {}};
+    if (source.data.format != "auto") return source.data.format;
+    auto guessed = guessFormat(source.path.string());
+    if (guessed.ok()) return guessed;
+    Error error = std::move(guessed).error();
+    error.key = source.key;
+    return error;
+}
+
+Result<std::unique_ptr<Dataset>> openFormat(const Source& source) {
+    LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
+    if (format == "csv") return openCsv(source);
+    if (format == "idx") return openIdx(source);
+    return openImageFolder(source);
+}
+
+Result<std::unique_ptr<Dataset>> openSource(const Source& source) {
+    if (source.like != nullptr) LATHE_ASSERT(!source.like->info().format.empty());
+    try {
+        auto opened = openFormat(source);
+        if (opened.ok() || !opened.error().key.empty()) return opened;
+        Error error = std::move(opened).error();
+        error.key = source.key;
+        return error;
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::OutOfMemory, "Memory is too small for " + source.path.string() + ": use a smaller part of the data",
+                     source.key, {}};
+    }
+}
+
+Result<std::unique_ptr<Dataset>> openPart(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                          const Dataset* like, const Progress& progress, bool onDemand) {
+    Source source{.data = data, .task = task, .like = like, .progress = progress, .path = data.train, .labels = data.trainLabels,
+                  .onDemand = onDemand};
+    if (part == Part::Eval) {
+        source.path = data.eval;
+        source.labels = data.evalLabels;
+        source.key = "data.eval";
+        source.labelsKey = "data.eval_labels";
+    }
+    if (source.path.empty())
+        return Error{ErrorCode::Usage, "No data are chosen: set " + source.key + " to a folder of class folders, a CSV or an IDX file",
+                     source.key, {}};
+    return openSource(source);
+}
+
+std::string answerText(const Dataset& dataset, std::int64_t sample) {
+    const Info& info = dataset.info();
+    if (const std::int64_t label = dataset.label(sample); label >= 0) return info.classNames.at(static_cast<std::size_t>(label));
+    std::string text;
+    for (const double value : dataset.target(sample)) text += (text.empty() ? "" : ", ") + shortText(value);
+    return text;
+}
+
+void addText(Hasher& hasher, const std::string& text) {
+    hasher.update(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
+}
+
+}  // namespace
+
+std::int64_t Info::inputElements() const {
+    return images ? channels * height * width : static_cast<std::int64_t>(featureNames.size());
+}
+
+std::string Info::sentence() const {
+    std::string text = images ? countOf(samples, "image", "images") : countOf(samples, "row", "rows");
+    if (!images) text += " · " + countOf(static_cast<std::int64_t>(featureNames.size()), "feature", "features");
+    if (!classNames.empty()) text += " · " + countOf(static_cast<std::int64_t>(classNames.size()), "class", "classes");
+    else text += " · " + countOf(static_cast<std::int64_t>(targetNames.size()), "target", "targets");
+    if (unreadableCount > 0) text += " · " + countOf(unreadableCount, "unreadable", "unreadable");
+    return text;
+}
+
+Thumbnail Dataset::captioned(std::int64_t sample) const {
+    Thumbnail thumbnail;
+    thumbnail.where = describe(sample);
+    thumbnail.answer = answerText(*this, sample);
+    return thumbnail;
+}
+
+Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                      const Dataset* like, const Progress& progress) {
+    return openPart(data, task, part, like, progress, false);
+}
+
+Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                      const Progress& progress) {
+    return openPart(data, task, part, nullptr, progress, true);
+}
+
+std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count) {
+    const Info& info = dataset.info();
+    count = std::clamp<std::int64_t>(count, 0, info.samples);
+    std::vector<std::int64_t> chosen;
+    if (info.classNames.empty()) {
+        for (std::int64_t i = 0; i < count; ++i) chosen.push_back(i * info.samples / count);
+        return chosen;
+    }
+    std::vector<std::vector<std::int64_t>> ofClass(info.classNames.size());
+    for (std::int64_t sample = 0; sample < info.samples; ++sample) {
+        auto& list = ofClass[static_cast<std::size_t>(dataset.label(sample))];
+        if (static_cast<std::int64_t>(list.size()) < count) list.push_back(sample);
+    }
+    for (std::size_t round = 0; static_cast<std::int64_t>(chosen.size()) < count; ++round)
+        for (const auto& list : ofClass)
+            if (round < list.size() && static_cast<std::int64_t>(chosen.size()) < count) chosen.push_back(list[round]);
+    return chosen;
+}
+
+std::string fingerprint(const Dataset& dataset) {
+    const Info& info = dataset.info();
+    Hasher hasher;
+    addText(hasher, info.format);
+    const std::int64_t sizes[] = {info.samples, info.channels, info.height, info.width,
+                                  static_cast<std::int64_t>(info.featureNames.size()),
+                                  static_cast<std::int64_t>(info.targetNames.size()),
+                                  static_cast<std::int64_t>(info.classNames.size())};
+    hasher.update(std::as_bytes(std::span(sizes)));
+    for (const auto* names : {&info.featureNames, &info.targetNames, &info.classNames})
+        for (const std::string& name : *names) addText(hasher, name);
+    dataset.hashInto(hasher);
+    return hasher.hex();
+}
+
+Result<std::string> guessFormat(const std::string& path) {
+    std::error_code problem;
+    if (std::filesystem::is_directory(path, problem)) return std::string("image_folder");
+    if (looksLikeIdx(path)) return std::string("idx");
+    std::string name = std::filesystem::path(path).filename().string();
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return std::string("csv");
+    return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv: set data.format "
+                            "if it is one of them", "data.format");
+}
+
+}  // namespace lathe::dataset
