@@ -6,8 +6,8 @@
 #include "base/counters.h"
 #include "base/result.h"
 #include "dataset/dataset.h"
+#include "engine/data/batch.h"
 #include "engine/data/run_data.h"
-#include "engine/task/task.h"
 #include "plan/order.h"
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "engine/data/run_data.h"
-#include "engine/task/task.h"
+#include "engine/data/batch.h"
 
 #include <cstdint>
 

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "config/sections.h"
 #include "dataset/dataset.h"
+#include "engine/data/batch.h"
 #include "engine/model/model.h"
 
 #include <map>
@@ -13,15 +14,6 @@
 #include <vector>
 
 namespace lathe::engine {
-
-/// A micro-batch on the device.
-struct Batch {
-    at::Tensor input;               ///< [N, features] or [N, C, H, W]
-    at::Tensor target;              ///< classification: [N] int64; regression: [N, targets]
-    at::Tensor weight;              ///< [N] or undefined (all 1)
-    std::vector<std::int64_t> ids;  ///< sample ids
-    std::int64_t count() const { return static_cast<std::int64_t>(ids.size()); }
-};
 
 /// A named part of the loss: the update minimises Σ coefficient · Σ sum / Σ weight over the whole window.
 struct LossTerm {
