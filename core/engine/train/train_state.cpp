@@ -1,0 +1,123 @@
+#include "engine/train/train_state.h"
+
+#include "base/hash.h"
+#include "base/number_text.h"
+
+#include <algorithm>
+
+namespace lathe::engine {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+    return text;
+}
+
+void hashText(Hasher& hasher, const std::string& text) {
+    const std::string withLength = std::to_string(text.size()) + ":" + text;
+    hasher.update(std::as_bytes(std::span(withLength)));
+}
+
+}  // namespace
+
+Result<void> Stateful::setStateValues(const StateValues& values) {
+    return StateValueReader(values).finish(stateName());
+}
+
+const std::string* StateValueReader::find(const std::string& name) {
+    m_seen.push_back(name);
+    const auto found = m_values.find(name);
+    if (found != m_values.end()) return &found->second;
+    m_problems.push_back(name + " is missing");
+    return nullptr;
+}
+
+std::int64_t StateValueReader::integer(const std::string& name) {
+    const std::string* text = find(name);
+    if (!text) return 0;
+    const auto value = readInteger(*text);
+    if (!value) m_problems.push_back(name + " is not an integer: " + *text);
+    return value.value_or(0);
+}
+
+double StateValueReader::number(const std::string& name) {
+    const std::string* text = find(name);
+    if (!text) return 0;
+    const auto value = readDouble(*text);
+    if (!value) m_problems.push_back(name + " is not a number: " + *text);
+    return value.value_or(0);
+}
+
+std::string StateValueReader::text(const std::string& name) {
+    const std::string* text = find(name);
+    return text ? *text : std::string();
+}
+
+Result<void> StateValueReader::finish(const std::string& owner) const {
+    std::vector<std::string> problems = m_problems;
+    for (const auto& [name, value] : m_values)
+        if (std::find(m_seen.begin(), m_seen.end(), name) == m_seen.end()) problems.push_back(name + " is unknown");
+    if (problems.empty()) return {};
+    return Error{ErrorCode::Corrupt, "The saved state of “" + owner + "” does not fit this program: " + joined(problems), {}, {}};
+}
+
+void TrainState::add(Stateful& entry) {
+    for (const Stateful* known : m_entries) LATHE_ASSERT(known->stateName() != entry.stateName());
+    m_entries.push_back(&entry);
+}
+
+std::vector<StateTensor> TrainState::tensors() const {
+    std::vector<StateTensor> all;
+    for (const Stateful* entry : m_entries)
+        for (StateTensor& tensor : entry->stateTensors()) all.push_back(std::move(tensor));
+    return all;
+}
+
+std::map<std::string, StateValues> TrainState::values() const {
+    std::map<std::string, StateValues> all;
+    for (const Stateful* entry : m_entries) all[entry->stateName()] = entry->stateValues();
+    return all;
+}
+
+Result<void> TrainState::setValues(const std::map<std::string, StateValues>& values) {
+    std::vector<std::string> problems;
+    for (const auto& [name, unused] : values)
+        if (std::none_of(m_entries.begin(), m_entries.end(), [&](const Stateful* e) { return e->stateName() == name; }))
+            problems.push_back("“" + name + "” is unknown to this program");
+    for (Stateful* entry : m_entries)
+        if (!values.contains(entry->stateName())) problems.push_back("“" + entry->stateName() + "” is missing");
+    if (!problems.empty()) return Error{ErrorCode::Corrupt, "The checkpoint's state cannot be used: " + joined(problems), {}, {}};
+    for (Stateful* entry : m_entries) LATHE_TRY(entry->setStateValues(values.at(entry->stateName())));
+    return {};
+}
+
+std::string TrainState::digest() const {
+    Hasher hasher;
+    for (const Stateful* entry : m_entries) {
+        if (entry->scope() != Scope::Trajectory) continue;
+        hashText(hasher, entry->stateName());
+        for (const auto& [name, value] : entry->stateValues()) {
+            hashText(hasher, name);
+            hashText(hasher, value);
+        }
+        for (const StateTensor& item : entry->stateTensors()) {
+            hashText(hasher, item.name);
+            hashText(hasher, c10::toString(item.tensor.scalar_type()));
+            for (const std::int64_t size : item.tensor.sizes()) hashText(hasher, std::to_string(size));
+            const at::Tensor plain = plainTensor(item.tensor);
+            hasher.update(bytesOf(plain));
+        }
+    }
+    return hasher.hex();
+}
+
+at::Tensor plainTensor(const at::Tensor& tensor) {
+    return tensor.detach().to(at::kCPU).contiguous();
+}
+
+std::span<const std::byte> bytesOf(const at::Tensor& plain) {
+    return {static_cast<const std::byte*>(plain.const_data_ptr()), plain.nbytes()};
+}
+
+}  // namespace lathe::engine
