@@ -5,8 +5,8 @@ namespace {
 
 class AdamW final : public Optimizer {
 public:
-    AdamW(const config::OptimizerSection& section, const ParamTable& params)
-        : Optimizer(section, params, "adamw", {"exp_avg", "exp_avg_sq"}) {
+    AdamW(const config::OptimizerSection& section, const FlatStorage& storage)
+        : Optimizer(section, storage, "adamw", {"exp_avg", "exp_avg_sq"}) {
         // The operator only reads the counts, so all buffers of a device share one.
         for (const at::Tensor& value : m_values) {
             if (!m_count.defined()) m_count = at::zeros({}, value.options().dtype(at::kFloat));
@@ -27,8 +27,8 @@ private:
 
 class Sgd final : public Optimizer {
 public:
-    Sgd(const config::OptimizerSection& section, const ParamTable& params)
-        : Optimizer(section, params, "sgd", section.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}) {}
+    Sgd(const config::OptimizerSection& section, const FlatStorage& storage)
+        : Optimizer(section, storage, "sgd", section.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{}) {}
 
 private:
     void apply(double learningRate) override {
@@ -40,15 +40,15 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> Optimizer::make(const config::OptimizerSection& section, const ParamTable& params) {
-    if (section.name == "adamw") return std::unique_ptr<Optimizer>(std::make_unique<AdamW>(section, params));
-    if (section.name == "sgd") return std::unique_ptr<Optimizer>(std::make_unique<Sgd>(section, params));
+Result<std::unique_ptr<Optimizer>> Optimizer::make(const config::OptimizerSection& section, const FlatStorage& storage) {
+    if (section.name == "adamw") return std::unique_ptr<Optimizer>(std::make_unique<AdamW>(section, storage));
+    if (section.name == "sgd") return std::unique_ptr<Optimizer>(std::make_unique<Sgd>(section, storage));
     return Error{ErrorCode::Config, "Optimizer “" + section.name + "” is not known; use adamw or sgd", "optimizer.name", {}};
 }
 
-Optimizer::Optimizer(const config::OptimizerSection& section, const ParamTable& params, std::string kind, std::vector<std::string> slots)
-    : m_section(section), m_params(params), m_kind(std::move(kind)), m_slots(std::move(slots)) {
-    for (const Flat& flat : params.flats()) {
+Optimizer::Optimizer(const config::OptimizerSection& section, const FlatStorage& storage, std::string kind, std::vector<std::string> slots)
+    : m_section(section), m_storage(storage), m_kind(std::move(kind)), m_slots(std::move(slots)) {
+    for (const Flat& flat : storage.flats()) {
         m_values.push_back(flat.value);
         m_gradients.push_back(flat.gradient);
     }
@@ -82,12 +82,11 @@ Result<void> Optimizer::setStateValues(const StateValues& values) {
 
 std::vector<StateTensor> Optimizer::stateTensors() const {
     std::vector<StateTensor> all;
-    for (const Param& param : m_params.params()) {
-        if (param.frozen) continue;
+    for (const ShardView& view : m_storage.views()) {
         for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
-            const at::Tensor& flat = m_state[slot][param.flat];
-            all.push_back({param.name + "/" + m_slots[slot], "optimizer",
-                           flat.narrow(0, param.offset, param.value.numel()).view(param.value.sizes()), false});
+            const at::Tensor& flat = m_state[slot][view.flat];
+            all.push_back({view.parameter + "/" + m_slots[slot], "optimizer",
+                           flat.narrow(0, view.offset, view.value.numel()).view(view.value.sizes()), false});
         }
     }
     return all;

@@ -1,9 +1,9 @@
-// Optimizers on LibTorch's fused operators, over the flat buffers of a ParamTable. State is named by parameter.
+// Optimizers on LibTorch's fused operators, over flat storage. State is named by parameter.
 // Thread: one thread at a time.
 #pragma once
 
 #include "config/sections.h"
-#include "engine/train/param_table.h"
+#include "engine/parallel/flat_storage.h"
 #include "engine/train/train_state.h"
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace lathe::engine {
 
 class Optimizer : public Stateful {
 public:
-    /// "adamw" or "sgd"; the table must outlive the optimizer.
-    static Result<std::unique_ptr<Optimizer>> make(const config::OptimizerSection& section, const ParamTable& params);
+    /// "adamw" or "sgd"; the storage must outlive the optimizer.
+    static Result<std::unique_ptr<Optimizer>> make(const config::OptimizerSection& section, const FlatStorage& storage);
 
     /// Applies the gradients once. Decay, bias correction and momentum count these calls and nothing else.
     void step(double learningRate);
@@ -26,7 +26,7 @@ public:
 
 protected:
     /// `slots`: names of the state kept for every parameter ("exp_avg").
-    Optimizer(const config::OptimizerSection& section, const ParamTable& params, std::string kind, std::vector<std::string> slots);
+    Optimizer(const config::OptimizerSection& section, const FlatStorage& storage, std::string kind, std::vector<std::string> slots);
     virtual void apply(double learningRate) = 0;
 
     config::OptimizerSection m_section;
@@ -35,7 +35,7 @@ protected:
     std::int64_t m_updates = 0;
 
 private:
-    const ParamTable& m_params;
+    const FlatStorage& m_storage;
     std::string m_kind;
     std::vector<std::string> m_slots;
 };

@@ -1,4 +1,4 @@
-#include "engine/train/norm_kernel.h"
+#include "engine/parallel/norm_kernel.h"
 
 #include <algorithm>
 

@@ -1,0 +1,47 @@
+#include "engine/train/guard.h"
+
+#include <c10/util/Exception.h>
+
+#include <new>
+
+namespace lathe::engine {
+namespace {
+
+/// LibTorch's CPU allocator reports exhausted memory as a plain c10::Error.
+bool saysOutOfMemory(std::string_view text) {
+    return text.find("can't allocate memory") != std::string_view::npos || text.find("not enough memory") != std::string_view::npos ||
+           text.find("out of memory") != std::string_view::npos;
+}
+
+Error outOfMemory(const std::string& doing) {
+    return {ErrorCode::OutOfMemory,
+            "The memory is exhausted while " + doing +
+                ". Lower data.batch_size (and raise accumulation.micro_batches to keep the update the same), or choose a smaller model",
+            {}, {}};
+}
+
+std::string firstLine(std::string text) {
+    return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+Error currentException(const std::string& doing) {
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return outOfMemory(doing);
+    } catch (const c10::OutOfMemoryError&) {
+        return outOfMemory(doing);
+    } catch (const c10::Error& e) {
+        if (saysOutOfMemory(e.what_without_backtrace())) return outOfMemory(doing);
+        return {ErrorCode::Internal, "LibTorch: " + firstLine(e.what_without_backtrace()), {}, {"while " + doing}};
+    } catch (const std::exception& e) {
+        if (saysOutOfMemory(e.what())) return outOfMemory(doing);
+        return {ErrorCode::Internal, firstLine(e.what()), {}, {"while " + doing}};
+    } catch (...) {
+        return {ErrorCode::Internal, "An unknown exception", {}, {"while " + doing}};
+    }
+}
+
+}  // namespace lathe::engine

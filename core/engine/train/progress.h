@@ -1,0 +1,22 @@
+// Where the loop stands, as registered state: the counters, and the small facts that decide what happens next.
+#pragma once
+
+#include "base/counters.h"
+#include "engine/train/train_state.h"
+
+namespace lathe::engine {
+
+class Progress final : public Stateful {
+public:
+    Counters counters;
+    std::int64_t skippedInARow = 0;
+    std::int64_t evaluatedEpochs = 0, savedEpochs = 0;   ///< epochs completed when the triggers last fired
+    GlobalStep evaluatedStep{-1};                        ///< of the newest evaluation
+    bool evaluationPending = false;                      ///< one was due at this step and did not finish
+
+    std::string stateName() const override { return "progress"; }
+    StateValues stateValues() const override;
+    Result<void> setStateValues(const StateValues& values) override;
+};
+
+}  // namespace lathe::engine

@@ -1,0 +1,158 @@
+// The loop of one process: window -> forward and backward -> reduce -> verdict -> norm -> clip -> optimizer -> buffers ->
+// counters, then log, evaluate, best, checkpoint, stop, in this order. Everything that decides numbers is a strategy,
+// task or model; everything that only looks is a hook.
+//
+// Counts: global_step = applied updates, update_attempts = applied + skipped. Interval events fire only after an applied
+// update. A length in updates ends on applied updates, a length in epochs ends on data.
+// Thread: run() uses the calling thread for everything.
+#pragma once
+
+#include "base/clock.h"
+#include "config/sections.h"
+#include "engine/model/model.h"
+#include "engine/parallel/parallel.h"
+#include "engine/task/task.h"
+#include "engine/train/hooks.h"
+#include "engine/train/optimizer.h"
+#include "engine/train/probe.h"
+#include "engine/train/progress.h"
+#include "engine/train/strategies.h"
+#include "engine/train/triggers.h"
+#include "plan/schedule.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lathe::engine {
+
+/// Gives the micro-batches of a window, wherever it lies; loading it twice gives the same.
+class WindowSource {
+public:
+    virtual ~WindowSource() = default;
+    /// `out` is replaced. The error names the sample.
+    virtual Result<void> load(const plan::Window& window, std::vector<Batch>& out) = 0;
+};
+
+/// One pass over the evaluation data in order.
+class EvaluationSource {
+public:
+    virtual ~EvaluationSource() = default;
+    virtual std::int64_t samples() const = 0;
+    virtual void rewind() = 0;
+    virtual bool atEnd() const = 0;
+    virtual Result<Batch> next() = 0;
+};
+
+/// What a checkpoint is made of.
+struct SaveRequest {
+    const Progress& progress;
+    const Metrics& metrics;        ///< of the evaluation at this very step, else empty
+    bool isBest = false;
+    const Probe& probe;            ///< of the window that comes next
+    std::string reason;            ///< interval | asked | stop | end
+};
+
+class Saver {
+public:
+    virtual ~Saver() = default;
+    /// Publishes a checkpoint or leaves nothing behind.
+    virtual Result<SaveOutcome> save(const SaveRequest& request) = 0;
+};
+
+/// A phase with what it trains.
+struct PhaseParts {
+    Phase phase;
+    Model* model = nullptr;
+    FlatStorage* storage = nullptr;
+    Optimizer* optimizer = nullptr;
+};
+
+/// Seconds of training, pauses left out.
+class ActiveTime {
+public:
+    double seconds() const;
+    void pause();
+    void unpause();
+    explicit ActiveTime(const Clock& clock);
+
+private:
+    const Clock& m_clock;
+    std::int64_t m_startNs, m_pausedNs = 0, m_pauseBeganNs = 0;
+};
+
+/// What a run is made of; nothing is owned.
+struct TrainerParts {
+    Task* task = nullptr;
+    std::vector<PhaseParts> phases;
+    Parallel* parallel = nullptr;
+    Precision* precision = nullptr;
+    Accumulation* accumulation = nullptr;
+    WindowSource* windows = nullptr;
+    EvaluationSource* evaluationData = nullptr;   ///< null: nothing is held out
+    BestValue* best = nullptr;
+    Progress* progress = nullptr;
+    Saver* saver = nullptr;                       ///< null: nothing is saved
+    ActiveTime* time = nullptr;
+    std::vector<Hook*> hooks;                     ///< called in this order
+};
+
+struct TrainerSettings {
+    std::uint64_t seed = 0;
+    std::optional<std::int64_t> epochs, maxUpdates;
+    double baseRate = 0;
+    plan::Schedule schedule;
+    std::optional<double> maxGradNorm;
+    std::int64_t maxSkippedInARow = 50;
+    Interval evaluateEvery, saveEvery;
+};
+
+class Trainer {
+public:
+    Trainer(TrainerParts parts, TrainerSettings settings);
+
+    /// Trains until the target is reached or something ends it. Failures are endings too.
+    Ending run();
+    /// One evaluation, outside of training too. Nothing when it was given up for a stop.
+    Result<std::optional<EvaluationOutcome>> evaluateOnce();
+
+private:
+    bool update();
+    Result<void> loadWindow();
+    UpdateResult attempt(bool apply);
+    UpdateResult runPhase(const PhaseParts& parts, bool apply);
+    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double weight);
+    double windowLoss(double weight) const;
+    void applyPhase(const PhaseParts& parts, const UpdateResult& result);
+    void count(const UpdateResult& result);
+    void checkTarget();
+    void evaluate();
+    void save(const std::string& reason);
+    void probeNextWindow();
+    void obey();
+    void conclude();
+    void visit(HookContext context);
+    void end(rundir::State state, std::string why, bool save = true);
+    void endBy(const Error& error, bool save);
+
+    TrainerParts m_parts;
+    TrainerSettings m_settings;
+    Progress& m_progress;
+    Trigger m_evaluateEvery, m_saveEvery;
+    Wishes m_wishes;
+    std::optional<Ending> m_ending;
+    Metrics m_metrics;                       ///< of the newest evaluation of this session
+    bool m_unsaved = false;                  ///< something happened since the newest checkpoint
+    bool m_newBest = false;                  ///< the newest evaluation is the best and is not saved yet
+    bool m_applying = false;                 ///< parameters are being changed: not a state to save
+
+    plan::Window m_window;                   ///< the loaded one
+    std::vector<Batch> m_batches;
+    bool m_windowLoaded = false;
+    Probe m_probe;
+    std::vector<StatisticsUpdate> m_statistics;
+    std::vector<std::pair<at::Tensor, double>> m_lossSums;   ///< Σ of a term in a micro-batch, and its coefficient
+};
+
+}  // namespace lathe::engine

@@ -1,0 +1,89 @@
+#include "engine/train/triggers.h"
+
+#include "base/number_text.h"
+
+#include <cmath>
+
+namespace lathe::engine {
+
+bool Trigger::due(const Counters& counters, double activeSeconds) {
+    switch (m_interval.unit) {
+    case Interval::Unit::Never: return false;
+    case Interval::Unit::Updates: return counters.globalStep.value() % m_interval.count == 0;
+    case Interval::Unit::Epochs:
+        if (counters.epoch.value() / m_interval.count <= m_epochs / m_interval.count) return false;
+        m_epochs = counters.epoch.value();
+        return true;
+    case Interval::Unit::Seconds:
+        if (activeSeconds - m_seconds < static_cast<double>(m_interval.count)) return false;
+        m_seconds = activeSeconds;
+        return true;
+    }
+    return false;
+}
+
+Result<BestValue> BestValue::make(const config::EvaluationSection& section, const std::vector<MetricInfo>& metrics) {
+    BestValue best;
+    best.m_minDelta = section.minDelta;
+    best.m_patience = section.patience;
+    std::string wanted = section.bestMetric;
+    if (wanted.starts_with("eval/")) wanted = wanted.substr(5);
+    std::string known;
+    for (const MetricInfo& info : metrics) {
+        known += (known.empty() ? "" : ", ") + info.name;
+        if (best.m_metric.empty() && (wanted == "auto" || wanted == info.name)) {
+            best.m_metric = info.name;
+            best.m_higherIsBetter = info.higherIsBetter;
+        }
+    }
+    if (best.m_metric.empty())
+        return Error{ErrorCode::Config, "There is no metric “" + wanted + "” in this task; it has: " + known, "evaluation.best_metric", {}};
+    if (section.bestDirection != "auto") best.m_higherIsBetter = section.bestDirection == "max";
+    return best;
+}
+
+bool BestValue::take(const Metrics& metrics, GlobalStep step) {
+    const auto found = metrics.find(m_metric);
+    const double value = found == metrics.end() ? std::nan("") : found->second;
+    const double gain = m_value ? (m_higherIsBetter ? value - *m_value : *m_value - value) : 0;
+    const bool better = !std::isnan(value) && (!m_value || gain > m_minDelta);
+    if (!better) {
+        ++m_stale;
+        return false;
+    }
+    m_value = value;
+    m_step = step;
+    m_stale = 0;
+    return true;
+}
+
+std::string BestValue::sentence() const {
+    return "No better " + m_metric + " than " + (m_value ? shortText(*m_value) + " (update " + std::to_string(m_step.value()) + ")" : "none") +
+           " in " + std::to_string(m_stale) + " evaluations";
+}
+
+StateValues BestValue::stateValues() const {
+    return {{"metric", m_metric},
+            {"value", m_value ? exactText(*m_value) : "none"},
+            {"step", std::to_string(m_step.value())},
+            {"stale", std::to_string(m_stale)}};
+}
+
+Result<void> BestValue::setStateValues(const StateValues& values) {
+    StateValueReader reader(values);
+    const std::string metric = reader.text("metric");
+    const std::string value = reader.text("value");
+    const GlobalStep step(reader.integer("step"));
+    const std::int64_t stale = reader.integer("stale");
+    LATHE_TRY(reader.finish(stateName()));
+    const auto number = readDouble(value);
+    if (value != "none" && !number)
+        return Error{ErrorCode::Corrupt, "The saved best value “" + value + "” is not a number", {}, {}};
+    if (metric != m_metric) return {};  // another metric was chosen since: its best begins anew
+    m_value = value == "none" ? std::nullopt : number;
+    m_step = step;
+    m_stale = stale;
+    return {};
+}
+
+}  // namespace lathe::engine
