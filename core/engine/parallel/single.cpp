@@ -6,7 +6,7 @@
 namespace lathe::engine {
 namespace {
 
-double sumOfSquares(const at::Tensor& gradient) {
+double squares(const at::Tensor& gradient) {
     if (!gradient.is_cpu()) return gradient.to(at::kDouble).square().sum().item<double>();
     if (gradient.scalar_type() == at::kDouble) return sumOfSquares(gradient.const_data_ptr<double>(), gradient.numel());
     return sumOfSquares(gradient.const_data_ptr<float>(), gradient.numel());
@@ -29,7 +29,7 @@ public:
         GradientNorm norm;
         double total = 0;
         for (const ShardView& view : storage.views()) {
-            const double part = sumOfSquares(view.gradient);
+            const double part = squares(view.gradient);
             if (!std::isfinite(part) && norm.notFinite.empty()) norm.notFinite = view.parameter;
             total += part;
         }
