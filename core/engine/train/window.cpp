@@ -34,7 +34,12 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     parts.storage->clearGradients();
     m_statistics.clear();
     m_lossSums.clear();
-    m_parts.parallel->runWindow(m_batches.size(), [&](std::size_t microBatch, bool) { forwardBackward(parts, microBatch, weight); });
+    m_parts.parallel->runWindow(m_batches.size(), [&](std::size_t microBatch, bool) {
+        forwardBackward(parts, microBatch, weight);
+        if (!apply) return;
+        visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1,
+               .total = static_cast<std::int64_t>(m_batches.size())});
+    });
     m_parts.parallel->reduce(*parts.storage);
     result.loss = m_parts.parallel->sum(windowLoss(weight));
     const GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
@@ -64,11 +69,6 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
         total = total.defined() ? total + part : part;
     }
     if (total.requires_grad()) total.backward(at::scalar_tensor(factor, total.options().requires_grad(false)));
-    HookContext hook{.point = Point::MicroStep};
-    hook.batches = &m_batches;
-    hook.done = static_cast<std::int64_t>(microBatch) + 1;
-    hook.total = static_cast<std::int64_t>(m_batches.size());
-    visit(hook);
 }
 
 double Trainer::windowLoss(double weight) const {
