@@ -11,7 +11,7 @@ namespace lathe::config {
 namespace {
 
 constexpr std::size_t kMaxListItems = 1000;
-constexpr std::size_t kMaxTextBytes = 65536;
+constexpr std::size_t kMaxTextBytes = 16384;
 
 bool isOptional(const Field& field) { return field.type == FieldType::OptionalInteger || field.type == FieldType::OptionalNumber; }
 
@@ -73,7 +73,7 @@ std::string ruleText(const Field& field) {
     case FieldType::IntegerList: return "a list of whole numbers" + rangeText(field);
     case FieldType::TextList: return "a list of names";
     case FieldType::Choice: return "one of " + joined(field.choices);
-    case FieldType::Interval: return "an interval";
+    case FieldType::Interval: return "an interval such as 100 updates, 1 epoch, 10 min or never";
     case FieldType::Text:
     case FieldType::Path: return "a text";
     }
@@ -95,9 +95,7 @@ Error broken(const Field& field, std::string_view given) {
     std::string hint;
     if (field.type == FieldType::Choice) {
         if (const std::string near = nearestWord(given, field.choices); !near.empty()) hint = "; did you mean " + near + "?";
-    } else if (field.type == FieldType::Bool) {
-        hint = "";
-    } else {
+    } else if (field.type != FieldType::Bool && field.type != FieldType::Interval) {
         hint = "; for example " + field.example;
     }
     return {ErrorCode::Config, sentence + hint, field.key(), {}};

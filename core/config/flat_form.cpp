@@ -124,15 +124,12 @@ private:
     void readPrecision() {
         const auto precision = text("precision");
         const auto amp = flag("use_amp", "precision.mode");
-        if (precision) {
-            readPrecisionName(*precision);
-            if (amp == true && (*precision == "32-true" || *precision == "32"))
-                tell(Severity::Error, "precision.mode", "use_amp: true and precision: " + *precision + " contradict each other; keep one of them");
-        } else if (amp == true) {
+        if (precision) readPrecisionName(*precision);
+        if (amp == true) {
             tell(Severity::Error, "precision.mode", "use_amp: true asks for mixed precision, which this version does not have: write use_amp: false to train in fp32");
         } else if (amp == false) {
-            tell(Severity::Notice, "precision.mode", "use_amp: false is understood as precision.mode: fp32");
-        } else {
+            tell(Severity::Notice, "precision.mode", "use_amp: false is understood as no mixed precision (precision.mode)");
+        } else if (!precision) {
             tell(Severity::Warning, "precision.mode", "use_amp is not given, and the flat form then means mixed precision, which this version does not have: it trains in fp32");
         }
     }
@@ -166,6 +163,8 @@ private:
 
     /// How many devices the file asks for; nothing when it leaves that open.
     std::optional<std::int64_t> wantedDevices() {
+        if (const YamlNode* node = m_root.find("devices"); node && node->kind == YamlNode::Kind::List && node->items.size() > 1)
+            return static_cast<std::int64_t>(node->items.size());
         const auto devices = text("devices");
         if (!devices || *devices == "auto" || *devices == "-1") return std::nullopt;
         const auto count = readInteger(*devices);

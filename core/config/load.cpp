@@ -81,7 +81,6 @@ void readSection(const Section& section, const YamlNode& node, const std::filesy
 
 Loaded readSections(const YamlNode& root, const std::filesystem::path& base) {
     Loaded loaded;
-    if (!checkFormat(root, loaded.problems)) return loaded;
     Values values = toValues(RunConfig{});
     for (const auto& [name, node] : root.entries) {
         if (name == kFormatKey) continue;
@@ -101,7 +100,7 @@ Loaded onlyProblem(std::string sentence) {
 void applySetting(const std::string& setting, Values& values, std::vector<Problem>& problems) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
-        problems.push_back({"", Severity::Error, "Cannot set \"" + setting.substr(0, 80) + "\": write section.key=value, for example optimizer.learning_rate=3e-4"});
+        problems.push_back({setting.substr(0, 80), Severity::Error, "Cannot set \"" + setting.substr(0, 80) + "\": write section.key=value, for example optimizer.learning_rate=3e-4"});
         return;
     }
     const std::string key = setting.substr(0, equals);
@@ -159,6 +158,7 @@ Loaded parse(std::string_view yaml, const std::filesystem::path& base) {
     if (!root) return onlyProblem(root.error().sentence);
     if (root->kind == YamlNode::Kind::Null) return onlyProblem("The configuration is empty; write sections such as data: and model:, or start from a preset");
     if (root->kind != YamlNode::Kind::Map) return onlyProblem("A configuration holds sections such as data: and model: at its top level; this file does not");
+    if (Loaded refused; !checkFormat(*root, refused.problems)) return refused;
     return looksFlat(*root) ? readFlatForm(*root, base) : readSections(*root, base);
 }
 

@@ -10,12 +10,12 @@ bool isTextual(FieldType type) {
 }
 
 Error shapeError(const Field& field, const std::string& what) {
-    return {ErrorCode::Config, field.label + " " + what + "; write for example " + field.name + ": " + (field.example.empty() ? "\"\"" : field.example), field.key(), {}};
+    return {ErrorCode::Config, field.label + ": " + what + "; write for example " + field.name + ": " + (field.example.empty() ? "\"\"" : field.example), field.key(), {}};
 }
 
 Result<Value> scalarValue(const Field& field, const YamlNode& node) {
     if (node.quoted && !isTextual(field.type))
-        return shapeError(field, "is a text in quotation marks (\"" + node.text.substr(0, 40) + "\") where " +
+        return shapeError(field, "a text in quotation marks (\"" + node.text.substr(0, 40) + "\") stands where " +
                                      (field.type == FieldType::Bool ? "true or false" : "a number") + " is expected");
     if (node.quoted && field.type == FieldType::TextList) {
         Value one = std::vector<std::string>{node.text};
@@ -33,7 +33,7 @@ Result<Value> nullValue(const Field& field) {
     case FieldType::Path: return Value(std::string());
     case FieldType::TextList: return Value(std::vector<std::string>());
     case FieldType::IntegerList: return Value(std::vector<std::int64_t>());
-    default: return shapeError(field, "has no value");
+    default: return shapeError(field, "the value is missing");
     }
 }
 
@@ -41,14 +41,14 @@ Result<Value> listValue(const Field& field, const YamlNode& node) {
     std::vector<std::int64_t> numbers;
     std::vector<std::string> texts;
     for (const YamlNode& item : node.items) {
-        if (item.kind != YamlNode::Kind::Scalar) return shapeError(field, "holds something that is not a plain value");
+        if (item.kind != YamlNode::Kind::Scalar) return shapeError(field, "something in the list is not a plain value");
         if (field.type == FieldType::TextList) {
             texts.push_back(item.text);
             continue;
         }
         LATHE_TRY_ASSIGN(const Value one, scalarValue(field, item));
         const auto& read = std::get<std::vector<std::int64_t>>(one);
-        if (read.size() != 1) return shapeError(field, "holds a list within a list");
+        if (read.size() != 1) return shapeError(field, "a list stands within the list");
         numbers.push_back(read.front());
     }
     Value value = field.type == FieldType::TextList ? Value(std::move(texts)) : Value(std::move(numbers));
@@ -61,10 +61,10 @@ Result<Value> plainValue(const Field& field, const YamlNode& node) {
     switch (node.kind) {
     case YamlNode::Kind::Null: return nullValue(field);
     case YamlNode::Kind::Scalar: return scalarValue(field, node);
-    case YamlNode::Kind::List: return list ? listValue(field, node) : shapeError(field, "is a list where one value is expected");
+    case YamlNode::Kind::List: return list ? listValue(field, node) : shapeError(field, "a list stands where one value is expected");
     case YamlNode::Kind::Map: break;
     }
-    return shapeError(field, "holds keys where a value is expected");
+    return shapeError(field, "keys stand where a value is expected");
 }
 
 }  // namespace

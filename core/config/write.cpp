@@ -37,12 +37,19 @@ std::string nameSafe(std::string_view text) {
     return safe;
 }
 
+/// The exact text where that is short: 6e-4, not 0.0006.
+std::string numberPart(double number) {
+    constexpr std::size_t kShort = 6;
+    const std::string exact = valueText(Value(number));
+    return exact.size() <= kShort ? exact : shortText(number, 3);
+}
+
 /// "lr6e-4", "h64-64", "resnet18", "no-shuffle".
 std::string namePart(const Field& field, const Value& value) {
     if (field.type == FieldType::Choice) return nameSafe(valueText(value));
     const std::string shortName = field.shortName.empty() ? field.name : field.shortName;
     if (const auto* on = std::get_if<bool>(&value)) return (*on ? "" : "no-") + nameSafe(shortName);
-    if (const auto* number = std::get_if<double>(&value)) return nameSafe(shortName) + nameSafe(shortText(*number));
+    if (const auto* number = std::get_if<double>(&value)) return nameSafe(shortName) + nameSafe(numberPart(*number));
     if (std::holds_alternative<std::monostate>(value)) return "no-" + nameSafe(shortName);
     return nameSafe(shortName) + nameSafe(valueText(value));
 }

@@ -30,6 +30,8 @@ struct Refused {
 class TreeBuilder : public YAML::EventHandler {
 public:
     YamlNode takeRoot() { return std::move(m_root); }
+    /// Where the last text in quotation marks or block begins, or npos.
+    std::size_t lastQuoted() const { return m_lastQuoted; }
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
@@ -41,6 +43,7 @@ public:
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
         refuseMarks(mark, tag, anchor);
         const bool quoted = tag == "!";
+        if (quoted) m_lastQuoted = static_cast<std::size_t>(mark.pos);
         if (expectsKey()) {
             takeKey(mark, value);
             return;
@@ -93,7 +96,7 @@ private:
         } else {
             node = &parent.node->items.emplace_back();
         }
-        if (++m_nodes > kMaxNodes) throw Refused{mark, "more than 20,000 values"};
+        if (++m_nodes > kMaxNodes) throw Refused{mark, "more values than any configuration has"};
         node->kind = kind;
         node->line = mark.line + 1;
         node->column = mark.column + 1;
@@ -110,6 +113,7 @@ private:
 
     YamlNode m_root;
     int m_nodes = 0;
+    std::size_t m_lastQuoted = std::string::npos;
     bool m_hasRoot = false;
     std::vector<Open> m_open;
 };
@@ -123,11 +127,18 @@ Error badYamlAt(std::string_view text, std::size_t offset, const std::string& wh
     return badYaml(static_cast<int>(line), static_cast<int>(column), what);
 }
 
-/// What can be refused without parsing, so that garbage costs nothing.
+/// What can be refused without parsing, so that garbage costs nothing: the parser reads ahead without bounds on one line
+/// and over open brackets.
 Result<void> checkBytes(std::string_view text) {
     if (text.size() > kMaxYamlBytes)
         return Error{ErrorCode::Config, "This is " + diskText(text.size()) + " long, and a configuration has at most 1 MiB: it is something else", {}, {}};
+    constexpr std::size_t kMaxLine = 70000, kMaxMarks = 40000;
+    std::size_t lineStart = 0, marks = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\n') lineStart = i + 1;
+        if (i > lineStart + kMaxLine) return badYamlAt(text, i, "this line is longer than any of a configuration");
+        if ((text[i] == '[' || text[i] == '{' || text[i] == ',') && ++marks > kMaxMarks)
+            return badYamlAt(text, i, "more brackets and commas than any configuration has");
         const auto byte = static_cast<unsigned char>(text[i]);
         if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F)
             return badYamlAt(text, i, "a control character; this is not a text file");
@@ -135,6 +146,18 @@ Result<void> checkBytes(std::string_view text) {
     if (const std::size_t bad = firstBadUtf8(text); bad != std::string_view::npos)
         return badYamlAt(text, bad, "this is not UTF-8; save the file as UTF-8");
     return {};
+}
+
+/// yaml-cpp takes a quotation that the end of the file cuts off for a whole one.
+bool isClosed(std::string_view text, std::size_t start) {
+    const char mark = text[start];
+    if (mark != '"' && mark != '\'') return true;
+    for (std::size_t i = start + 1; i < text.size(); ++i) {
+        if (mark == '"' && text[i] == '\\') ++i;
+        else if (mark == '\'' && text.substr(i).starts_with("''")) ++i;
+        else if (text[i] == mark) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -146,12 +169,15 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 }
 
 Result<YamlNode> readYaml(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     LATHE_TRY(checkBytes(text));
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
         TreeBuilder builder;
         while (parser.HandleNextDocument(builder)) {}
+        if (builder.lastQuoted() < text.size() && !isClosed(text, builder.lastQuoted()))
+            return badYamlAt(text, builder.lastQuoted(), "this quotation has no end");
         return builder.takeRoot();
     } catch (const Refused& refused) {
         return badYaml(refused.mark.line + 1, refused.mark.column + 1, refused.what);

@@ -1,0 +1,156 @@
+// Wrong configurations: every problem at once, each with its key.
+#include "config/config.h"
+
+#include <QtTest/QTest>
+
+#include <algorithm>
+
+using namespace lathe;
+using namespace lathe::config;
+
+namespace {
+
+/// A configuration that could be started, on top of which the tests go wrong.
+const char* const kGood = "data:\n  train: /data/flowers\n";
+
+std::vector<Problem> problemsOf(const std::string& yaml) { return check(parse(yaml, "/")); }
+
+const Problem* find(const std::vector<Problem>& problems, const std::string& key) {
+    const auto found = std::find_if(problems.begin(), problems.end(), [&](const Problem& problem) { return problem.key == key; });
+    return found == problems.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+class TestValidate : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theDefaultsOnlyLackTheirData() {
+        const auto problems = validate(RunConfig{});
+        QCOMPARE(problems.size(), std::size_t(1));
+        QCOMPARE(problems.front().key, std::string("data.train"));
+        QVERIFY(problemsOf(kGood).empty());
+    }
+
+    void oneMistakeIsOneProblemWithItsKey_data() {
+        QTest::addColumn<QString>("extra");
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<QString>("part");
+        QTest::addColumn<int>("severity");
+        const auto row = [](const char* name, const char* extra, const char* key, const char* part, Severity severity = Severity::Error) {
+            QTest::newRow(name) << QString(extra) << QString(key) << QString(part) << static_cast<int>(severity);
+        };
+        row("text for a number", "  batch_size: many\n", "data.batch_size", "whole number");
+        row("quoted number", "  batch_size: \"32\"\n", "data.batch_size", "quotation marks");
+        row("fraction for a count", "  batch_size: 3.5\n", "data.batch_size", "whole number");
+        row("list for a number", "  batch_size: [32]\n", "data.batch_size", "a list stands");
+        row("keys for a number", "  batch_size: {a: 1}\n", "data.batch_size", "keys stand");
+        row("number without value", "  batch_size:\n", "data.batch_size", "value is missing");
+        row("number for a switch", "  shuffle: 1\n", "data.shuffle", "true or false");
+        row("out of range", "  batch_size: 0\n", "data.batch_size", "from 1");
+        row("beyond 64 bits", "  batch_size: 123456789012345678901234567890\n", "data.batch_size", "whole number");
+        row("not a number", "optimizer:\n  learning_rate: .nan\n", "optimizer.learning_rate", "above 0");
+        row("infinite", "optimizer:\n  learning_rate: .inf\n", "optimizer.learning_rate", "above 0");
+        row("negative", "optimizer:\n  learning_rate: -1e-3\n", "optimizer.learning_rate", "above 0");
+        row("none where a number must be", "optimizer:\n  learning_rate: none\n", "optimizer.learning_rate", "not \"none\"");
+        row("unknown choice", "model:\n  name: resnet51\n", "model.name", "did you mean resnet50?");
+        row("list in a list", "model:\n  hidden: [64, [32]]\n", "model.hidden", "not a plain value");
+        row("word in a list", "model:\n  hidden: [64, wide]\n", "model.hidden", "\"wide\"");
+        row("zero in a list", "model:\n  hidden: [64, 0]\n", "model.hidden", "\"0\"");
+        row("bad interval", "evaluation:\n  every: sometimes\n", "evaluation.every", "10 min");
+        row("unknown key", "optimizer:\n  learning_rte: 1\n", "optimizer.learning_rte", "did you mean optimizer.learning_rate?");
+        row("key of another section", "optimizer:\n  batch_size: 1\n", "optimizer.batch_size", "did you mean data.batch_size?");
+        row("unknown section", "optimiser:\n  name: sgd\n", "optimiser", "did you mean optimizer?");
+        row("flat key beside sections", "batch_size: 3\n", "batch_size", "in the section data");
+        row("section without keys", "optimizer: adamw\n", "optimizer", "must hold keys");
+        row("no end", "run:\n  epochs: none\n", "run.epochs", "no end");
+        row("patience, no evaluation", "evaluation:\n  every: never\n  patience: 3\n", "evaluation.patience", "never");
+        row("patience, no data for it", "  eval_fraction: 0\nevaluation:\n  patience: 3\n", "evaluation.patience", "no evaluation data");
+        row("evaluation without data", "  eval_fraction: 0\n", "data.eval_fraction", "nothing is evaluated", Severity::Warning);
+        row("metric of unknown direction", "evaluation:\n  best_metric: bleu\n", "evaluation.best_direction", "bleu");
+        row("no metric", "evaluation:\n  best_metric: \"\"\n", "evaluation.best_metric", "auto");
+        row("nesterov alone", "optimizer:\n  name: sgd\n  momentum: 0\n  nesterov: true\n", "optimizer.nesterov", "momentum");
+        row("smoothing a regression", "task:\n  name: regression\n  label_smoothing: 0.1\n", "task.label_smoothing", "no effect", Severity::Warning);
+        row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
+        row("warm-up beyond the end", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 200\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
+        row("warm-up beyond the curve", "schedule:\n  warmup_updates: 200\n  total_updates: 100\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
+        row("csv without target", "  format: csv\n", "data.target", "to predict");
+        row("two targets of a classification", "  format: csv\n  target: [a, b]\n", "data.target", "one target");
+        row("feature twice", "  format: csv\n  target: [y]\n  features: [a, a]\n", "data.features", "twice");
+        row("target as feature", "  format: csv\n  target: [y]\n  features: [a, y]\n", "data.features", "both");
+        row("weight as target", "  format: csv\n  target: [y]\n  weight: y\n", "data.weight", "the target");
+        row("idx without labels", "  format: idx\n", "data.train_labels", "label file");
+        row("idx evaluation without labels", "  format: idx\n  train_labels: l\n  eval: e\n", "data.eval_labels", "label file");
+        row("convnet of nothing", "model:\n  name: convnet\n  filters: []\n", "model.filters", "at least one");
+        row("device by name", "parallel:\n  device: gpu0\n", "parallel.device", "UUID");
+        row("recording nothing", "telemetry:\n  log_every: never\n", "telemetry.log_every", "records nothing");
+        row("devices by updates", "telemetry:\n  devices_every: 10 updates\n", "telemetry.devices_every", "by time");
+        row("home folder", "  eval: ~/flowers\n", "data.eval", "whole path", Severity::Warning);
+        row("newer format", "format: 2\n", "", "newer Lathe");
+        row("nonsense format", "format: x\n", "", "format must be 1");
+    }
+    void oneMistakeIsOneProblemWithItsKey() {
+        QFETCH(QString, extra);
+        QFETCH(QString, key);
+        QFETCH(QString, part);
+        QFETCH(int, severity);
+        const auto problems = problemsOf(kGood + extra.toStdString());
+        for (const Problem& problem : problems) qInfo("%s: %s", problem.key.c_str(), problem.sentence.c_str());
+        QCOMPARE(problems.size(), std::size_t(1));
+        QCOMPARE(problems.front().key, key.toStdString());
+        QVERIFY2(QString::fromStdString(problems.front().sentence).contains(part), problems.front().sentence.c_str());
+        QCOMPARE(static_cast<int>(problems.front().severity), severity);
+        QCOMPARE(hasErrors(problems), severity == static_cast<int>(Severity::Error));
+    }
+
+    void allMistakesAreToldAtOnceAndTheRestIsKept() {
+        const Loaded loaded = parse("data:\n  batch_size: -3\n  eval_fraction: 7\nmodel:\n  name: mlb\n  hidden: [8]\nrun:\n  epochs: none\n  sed: 3\nquark: {}\n", "/");
+        const auto problems = check(loaded);
+        for (const char* key : {"data.batch_size", "data.eval_fraction", "model.name", "run.sed", "quark", "run.epochs", "data.train"})
+            QVERIFY2(find(problems, key), key);
+        QCOMPARE(problems.size(), std::size_t(7));
+        QCOMPARE(loaded.config.data.batchSize, DataSection{}.batchSize);
+        QVERIFY(loaded.config.model.hidden == std::vector<std::int64_t>{8});
+    }
+
+    void everythingIsOptionalAndNullMeansUnset() {
+        const Loaded loaded = parse("format: 1\nrun:\n  max_updates: 5\n  epochs: null\n  note:\noptimizer:\n  max_grad_norm: ~\ntask:\n", "/");
+        QVERIFY(loaded.problems.empty());
+        QVERIFY(!loaded.config.run.epochs && !loaded.config.optimizer.maxGradNorm);
+        QCOMPARE(*loaded.config.run.maxUpdates, 5);
+    }
+
+    void settingsGoOnTopAndMendWhatWasWrong() {
+        Loaded loaded = parse("data:\n  train: /x\n  batch_size: 0\n", "/");
+        QVERIFY(hasErrors(check(loaded)));
+        applySettings(loaded, {"data.batch_size=64", "optimizer.learning_rate=6e-4", "model.hidden=128, 32", "run.max_updates=10", "run.epochs=none", "run.name=a=b"});
+        QVERIFY(check(loaded).empty());
+        QCOMPARE(loaded.config.data.batchSize, 64);
+        QCOMPARE(loaded.config.optimizer.learningRate, 6e-4);
+        QVERIFY((loaded.config.model.hidden == std::vector<std::int64_t>{128, 32}));
+        QCOMPARE(loaded.config.run.name, std::string("a=b"));
+        QVERIFY(!loaded.config.run.epochs);
+    }
+
+    void pathsOfSettingsAreRelativeToTheWorkingFolder() {
+        Loaded loaded = parse(kGood, "/");
+        applySettings(loaded, {"data.train=some/where"});
+        QCOMPARE(loaded.config.data.train, (std::filesystem::current_path() / "some/where").string());
+    }
+
+    void badSettingsAreAllTold() {
+        Loaded loaded = parse(kGood, "/");
+        applySettings(loaded, {"nonsense", "=3", "optimizer.learning_rat=1", "data.batch_size=x", "run.name=\xFF", "batch_size=3"});
+        QCOMPARE(loaded.problems.size(), std::size_t(6));
+        QVERIFY(find(loaded.problems, "nonsense")->sentence.find("section.key=value") != std::string::npos);
+        QVERIFY(find(loaded.problems, "optimizer.learning_rat")->sentence.find("did you mean optimizer.learning_rate?") != std::string::npos);
+        QVERIFY(find(loaded.problems, "batch_size")->sentence.find("did you mean data.batch_size?") != std::string::npos);
+        QVERIFY(find(loaded.problems, "run.name")->sentence.find("UTF-8") != std::string::npos);
+        QVERIFY(find(loaded.problems, "data.batch_size"));
+        QCOMPARE(loaded.config.data.batchSize, DataSection{}.batchSize);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestValidate)
+#include "tst_validate.moc"
