@@ -44,23 +44,17 @@ std::vector<std::int64_t> allIds(const dataset::Dataset& dataset) {
     return ids;
 }
 
-dataset::Progress reporting(const LoadProgress& progress) {
-    if (!progress)
-        return {};
-    return [progress](std::int64_t done, std::int64_t total) { static_cast<void>(progress(done, total)); };
-}
-
 }  // namespace
 
 Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress& progress) {
     RunData data;
-    auto train = dataset::open(config.data, config.task, dataset::Part::Train, nullptr, reporting(progress));
+    auto train = dataset::open(config.data, config.task, dataset::Part::Train, nullptr, progress);
     if (!train)
         return std::move(train).error();
     data.train.dataset = std::move(*train);
     data.train.ids = allIds(*data.train.dataset);
     if (!config.data.eval.empty()) {
-        auto eval = dataset::open(config.data, config.task, dataset::Part::Eval, data.train.dataset.get(), reporting(progress));
+        auto eval = dataset::open(config.data, config.task, dataset::Part::Eval, data.train.dataset.get(), progress);
         if (!eval)
             return std::move(eval).error();
         data.eval.dataset = std::move(*eval);

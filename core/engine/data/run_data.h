@@ -8,14 +8,13 @@
 #include "dataset/dataset.h"
 #include "engine/model/model.h"
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 namespace lathe::engine {
 
 /// Called now and then while samples are read; false ends the reading with ErrorCode::Stopped.
-using LoadProgress = std::function<bool(std::int64_t done, std::int64_t total)>;
+using LoadProgress = dataset::Progress;
 
 /// Mean and deviation of each feature (1 where a feature is constant).
 struct Standardization {
