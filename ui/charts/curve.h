@@ -25,7 +25,6 @@ struct Curve {
     bool visible = true;
     bool points = false; ///< sparse series such as an evaluation: every point is marked
     bool abandoned = false;
-    bool dashed = false;
 };
 
 enum class EventKind { Checkpoint, Evaluation, Pause, Error, Resume, Other };

@@ -2,7 +2,7 @@
 // only as a frame: curves are painted by CurveItem, ranges are owned here and pushed to the axes.
 //
 // Wheel zooms at the cursor, Shift-wheel and Ctrl/Shift/middle drag pan, drag zooms into a box (a flat one only along x),
-// double-click or Home shows everything; F follow, L logarithmic, + - zoom, arrows pan.
+// double-click or Home shows everything; F follow, L logarithmic, + - zoom, arrows pan, 1 to 9 hide and show a curve.
 #pragma once
 
 #include "charts/axis_map.h"
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace lathe::charts {
+
+class ChartNavigation;
 
 class LineChart : public QWidget {
     Q_OBJECT
@@ -56,10 +58,16 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
 
 private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
+    ChartNavigation* m_navigation = nullptr;
 };
 
 }  // namespace lathe::charts

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
 
     /// Doubles (an attempt at or before the newest of that series and session) are ignored. Returns whether it was new.
     bool append(const std::string& name, const store::Point& point);
+    /// The same for points in order, quicker.
+    void appendAll(const std::string& name, const std::vector<store::Point>& points);
     void setUnit(const std::string& name, const std::string& unit) { m_units[name] = unit; }
 
     /// Names in alphabetical order.
@@ -57,6 +60,10 @@ public:
 
 private:
     double secondsBefore(std::int32_t session) const;
+    const store::SessionRow* row(std::int32_t session) const;
+    std::int64_t lastAttemptOnLine(std::int32_t session) const;  ///< -1: not on the surviving line
+    Series& seriesOf(const std::string& name, std::int32_t session, std::int64_t firstAttempt);
+    bool appendTo(Series& series, const store::Point& point);
 
     std::vector<store::SessionRow> m_sessions;
     std::vector<store::LinePart> m_line;

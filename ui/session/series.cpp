@@ -87,7 +87,18 @@ void Series::scan(std::size_t begin, std::size_t end, Extent& extent) const {
         if (values[i] > 0 && values[i] < extent.minPositive) extent.minPositive = values[i];
 }
 
-void Series::append(float value) {
+namespace {
+
+float narrowed(double value) {
+    constexpr double kLargest = double(std::numeric_limits<float>::max()), kSmallest = double(std::numeric_limits<float>::denorm_min());
+    if (!std::isfinite(value) || value == 0) return float(value);
+    return float(std::copysign(std::clamp(std::abs(value), kSmallest, kLargest), value));
+}
+
+}  // namespace
+
+void Series::append(double exact) {
+    const float value = narrowed(exact);
     if (m_size % kChunk == 0) m_chunks.push_back(std::make_unique<float[]>(kChunk));
     m_chunks.back()[m_size % kChunk] = value;
     ++m_size;
@@ -141,6 +152,15 @@ Extent Series::extent(std::size_t a, std::size_t b) const {
     }
     if (!m_hasNonPositive) extent.minPositive = extent.min;
     return extent;
+}
+
+std::size_t Series::countNonPositive(std::size_t begin, std::size_t end) const {
+    std::size_t count = 0;
+    for (std::size_t i = begin; i < std::min(end, m_size); ++i) {
+        const float value = at(i);
+        count += value <= 0 && std::isfinite(value);
+    }
+    return count;
 }
 
 void Series::columns(XAxis axis, double x0, double x1, int n, std::vector<PixelColumn>& out, std::size_t begin, std::size_t end) const {

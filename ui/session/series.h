@@ -70,8 +70,9 @@ class Series {
 public:
     explicit Series(std::shared_ptr<Grid> grid) : m_grid(std::move(grid)) {}
 
-    /// The value at row size() of the grid, which is there already.
-    void append(float value);
+    /// The value at row size() of the grid, which is there already. Finite values beyond the range of float are kept at
+    /// its ends, so that they stay finite and keep their sign.
+    void append(double value);
     /// A grid of its own from now on, holding the rows so far: the series parts from its companions.
     void separate();
 
@@ -84,6 +85,7 @@ public:
 
     /// Over points [begin, end).
     Extent extent(std::size_t begin, std::size_t end) const;
+    std::size_t countNonPositive(std::size_t begin, std::size_t end) const;  ///< finite values <= 0
     /// One PixelColumn for each of `n` equal slices of [x0, x1); looks only at points [begin, end). With many points a
     /// slice its edges snap to whole buckets, which moves a point by less than an eighth of a slice and loses none.
     void columns(XAxis axis, double x0, double x1, int n, std::vector<PixelColumn>& out, std::size_t begin = 0, std::size_t end = SIZE_MAX) const;

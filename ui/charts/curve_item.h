@@ -1,0 +1,54 @@
+// Paints all curves of a chart from their pyramids into one image of device resolution: the range of every pixel column,
+// so that a spike of one step shows at any zoom. Hovering only copies the image.
+#pragma once
+
+#include "charts/axis_map.h"
+#include "charts/curve.h"
+#include "charts/palette.h"
+
+#include <QGraphicsItem>
+#include <QImage>
+
+#include <vector>
+
+namespace lathe::charts {
+
+/// What to paint and how it maps.
+struct Scene {
+    std::vector<Curve> curves;
+    std::vector<ChartEvent> events;
+    session::XAxis axis = session::XAxis::Step;
+    AxisMap x, y;
+    const Palette* palette = &Palette::light();
+    bool markClipped = false;  ///< columns that reach beyond the y range are told at the edge
+};
+
+class CurveItem : public QGraphicsItem {
+public:
+    CurveItem(QGraphicsItem* parent, const Scene* scene) : QGraphicsItem(parent), m_scene(scene) {}
+
+    void setArea(const QRectF& area);
+    const QRectF& area() const { return m_area; }
+    /// The scene changed: painted anew at the next paint.
+    void invalidate();
+    int renders() const { return m_renders; }
+    /// Index into Scene::events at a place in the parent's coordinates, -1: none.
+    int eventAt(QPointF position) const;
+
+    QRectF boundingRect() const override { return m_area; }
+    void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+private:
+    void render(double ratio);
+
+    const Scene* m_scene;
+    QRectF m_area;
+    QImage m_image;
+    bool m_stale = true;
+    int m_renders = 0;
+};
+
+/// Half the width of an event's diamond.
+constexpr double kDiamond = 4;
+
+}  // namespace lathe::charts
