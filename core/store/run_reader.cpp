@@ -222,6 +222,21 @@ Result<std::optional<std::string>> RunReader::fact(const std::string& name) cons
     return value;
 }
 
+Result<std::vector<RunReader::RingName>> RunReader::ringNames(std::int32_t session) const {
+    std::vector<RingName> names;
+    LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
+        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT r.ring, r.id, s.name, s.unit FROM ring_series r JOIN series s ON s.id=r.series "
+                                                "WHERE r.session=? ORDER BY r.ring, r.id"));
+        query.bind(std::int64_t{session});
+        while (true) {
+            LATHE_TRY_ASSIGN(const bool row, query.step());
+            if (!row) return {};
+            names.push_back({static_cast<int>(query.integer(0)), static_cast<std::uint16_t>(query.integer(1)), query.text(2), query.text(3)});
+        }
+    }));
+    return names;
+}
+
 std::uint64_t RunReader::recordedSequence(int ring, std::int32_t session) const {
     std::uint64_t recorded = 0;
     const auto done = m_impl->read([&](Database& db) -> Result<void> {

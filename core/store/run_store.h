@@ -118,6 +118,13 @@ public:
     Result<std::vector<CheckpointRow>> checkpoints() const;
     Result<std::optional<std::string>> fact(const std::string& name) const;
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;
+    /// What the series ids in a session's rings mean, for readers that come when a declaration was overwritten already.
+    struct RingName {
+        int ring = 0;
+        std::uint16_t id = 0;
+        std::string name, unit;
+    };
+    Result<std::vector<RingName>> ringNames(std::int32_t session) const;
     /// quick_check plus the checksum of every chunk; the sentence names the first bad place.
     Result<void> verify() const;
 

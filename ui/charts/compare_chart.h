@@ -37,6 +37,9 @@ public:
 Q_SIGNALS:
     void availableSeriesChanged();
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;

@@ -336,9 +336,9 @@ void LineChart::Impl::showCursor() {
     std::vector<CursorItem::Dot> dots;
     for (const ReadOut::Value& value : found.values) {
         entries.push_back({value.name, value.text, value.color, true});
-        const double unit = std::isfinite(value.y) ? scene.y.unit(value.y) : -1;
-        if (unit >= 0 && unit <= 1)
-            dots.push_back({{area.left() + scene.x.unit(value.x) * area.width(), area.bottom() - unit * area.height()}, value.color});
+        const double share = std::isfinite(value.y) ? scene.y.unit(value.y) : -1;
+        if (share >= 0 && share <= 1)
+            dots.push_back({{area.left() + scene.x.unit(value.x) * area.width(), area.bottom() - share * area.height()}, value.color});
     }
     header->setReadOut(found.place, std::move(entries));
     cursor->show(area.left() + scene.x.unit(found.x) * area.width(), std::move(dots));
