@@ -39,7 +39,6 @@ Result<std::unique_ptr<Dataset>> openFormat(const Source& source) {
 }
 
 Result<std::unique_ptr<Dataset>> openSource(const Source& source) {
-    if (source.like != nullptr) LATHE_ASSERT(!source.like->info().format.empty());
     try {
         auto opened = openFormat(source);
         if (opened.ok() || !opened.error().key.empty()) return opened;

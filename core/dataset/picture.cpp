@@ -149,6 +149,11 @@ Picture fitted(const Picture& picture, int side) {
     return scaled(picture, shrunk(picture.width), shrunk(picture.height));
 }
 
+Picture PictureRule::apply(Picture picture) const {
+    Picture alike = withChannels(std::move(picture), channels);
+    return side > 0 ? toSquare(alike, side, stretch) : alike;
+}
+
 PixelWriter::PixelWriter(int width, int height, int channels, bool imagenet)
     : m_width(width), m_height(height), m_channels(channels),
       m_pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {

@@ -35,6 +35,15 @@ Picture toSquare(const Picture& picture, int side, bool stretch);
 /// The largest size of the same shape that fits into side x side; small pictures stay as they are.
 Picture fitted(const Picture& picture, int side);
 
+/// How pictures become alike: what data.image_size, channels, resize and normalize say, with "auto" decided.
+struct PictureRule {
+    int channels = 1;
+    int side = 0;        ///< 0: sizes stay
+    bool stretch = false;
+    bool imagenet = false;
+
+    Picture apply(Picture picture) const;
+};
 /// Bytes to inputs. Thread: immutable.
 class PixelWriter {
 public:

@@ -7,11 +7,6 @@
 
 namespace lathe::dataset {
 
-Picture PictureRule::apply(Picture picture) const {
-    Picture alike = withChannels(std::move(picture), channels);
-    return side > 0 ? toSquare(alike, side, stretch) : alike;
-}
-
 PictureRule pictureRule(const Source& source, bool colour) {
     PictureRule rule;
     if (source.data.channels == "gray") rule.channels = 1;
@@ -44,10 +39,10 @@ Result<void> PictureDataset::write(std::int64_t sample, const Augmentation* augm
         m_writer.write(stored(sample), sample, augmentation, out);
         return {};
     }
-    auto decoded = m_content.decode(sample);
+    auto decoded = m_content.decode(describe(sample), &m_content.rule);
     if (!decoded.ok())
         return std::move(decoded).error().in("reading " + describe(sample) + ", which could be read when the run began");
-    const Picture picture = m_content.rule.apply(std::move(*decoded));
+    const Picture& picture = *decoded;
     if (picture.width != m_info.width || picture.height != m_info.height)
         return dataError(describe(sample) + " has another size than when the run began: leave the data as they are "
                                             "while a run uses them", "data.train");
@@ -72,7 +67,7 @@ Result<Thumbnail> PictureDataset::thumbnail(std::int64_t sample, int side) const
     Thumbnail thumbnail = captioned(sample);
     Picture picture;
     if (m_content.decode) {
-        LATHE_TRY_ASSIGN(picture, m_content.decode(sample));
+        LATHE_TRY_ASSIGN(picture, m_content.decode(describe(sample), nullptr));
     } else {
         const auto bytes = stored(sample);
         picture = {static_cast<int>(m_info.width), static_cast<int>(m_info.height), static_cast<int>(m_info.channels),

@@ -11,22 +11,13 @@
 
 namespace lathe::dataset {
 
-/// How pictures become alike: what data.image_size, channels, resize and normalize say, with "auto" decided.
-struct PictureRule {
-    int channels = 1;
-    int side = 0;        ///< 0: sizes stay
-    bool stretch = false;
-    bool imagenet = false;
-
-    Picture apply(Picture picture) const;
-};
 /// `colour`: whether some picture has colours, for channels: auto.
 PictureRule pictureRule(const Source& source, bool colour);
 
 class PictureDataset final : public Dataset {
 public:
-    /// The picture of a sample as it lies in its file. Called from any thread.
-    using Decode = std::function<Result<Picture>(std::int64_t sample)>;
+    /// The picture of a name as it lies in its file, or made alike by `rule`. Called from any thread.
+    using Decode = std::function<Result<Picture>(const std::string& name, const PictureRule* rule)>;
 
     struct Content {
         Info info;                        ///< with channels, height, width (0: sizes differ, only thumbnails)
