@@ -8,7 +8,7 @@
 namespace lathe::store {
 namespace {
 
-constexpr std::uint32_t kTailMagic = 0x314c5441;  // "ATL1"
+constexpr std::uint32_t kTailMagic = 0x4c494154;  // "TAIL"
 constexpr std::size_t kMostDecoded = 16u << 20;  ///< numbers in one tail, so that a bad one cannot exhaust memory
 
 std::size_t countPresent(const Values& values, std::size_t from, std::size_t to) {

@@ -69,17 +69,19 @@ public:
     ~RunWriter();
 
     Result<void> beginSession(const SessionRow& row);
-    /// Books the end and turns WAL back into one plain file.
+    /// Flushes, closes all chunks, books the end and turns WAL back into one plain file (unless somebody keeps reading).
     Result<void> endSession(const SessionRow& row);
 
-    /// Takes one frame of a ring into memory; doubles (sequence <= taken so far) are ignored, so a frame can be offered twice.
+    /// Takes one frame of a ring into memory; doubles (sequence <= taken so far) are ignored, so a frame can be offered
+    /// twice. Frames of a ring must come in order: what was spilled before what is newer. A frame that cannot be decoded
+    /// is logged and left out; a value whose series was never declared is kept as "unnamed/ring<r>/<id>".
     void take(int ring, std::int32_t session, std::uint64_t sequence, live::FrameType type, std::span<const std::byte> payload);
     /// Points and events taken so far become durable in one transaction; also stores the last sequence of each ring.
-    /// After an error the data stay in memory and the next flush tries again.
+    /// After an error the data stay in memory and the next flush tries again. Waits at most a second for other programs.
     Result<void> flush();
     /// Last sequence number of a ring and session that is durable.
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;
-    std::size_t pendingBytes() const;
+    std::size_t pendingBytes() const;  ///< of frames taken and not durable
 
     Result<void> addCheckpoint(const CheckpointRow& row);
     Result<void> markCheckpointDeleted(const std::string& folder);
@@ -96,7 +98,7 @@ private:
 
 class RunReader {
 public:
-    /// Read-only; works while a writer is active and on read-only media.
+    /// Read-only; works while a writer is active and on read-only media. Holds nothing open between calls.
     static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& file);
     ~RunReader();
 
@@ -104,9 +106,10 @@ public:
     Result<std::vector<SeriesSummary>> series() const;
     enum class Line { Surviving, All };
     /// Every point of a series, in order of (session, attempt); of the surviving line, or of all branches.
-    /// `afterSession`/`afterAttempt`: only newer ones.
+    /// `afterSession`/`afterAttempt`: only those of later sessions, and of later attempts in that session.
     Result<std::vector<Point>> points(const std::string& name, Line line, std::int32_t afterSession = 0, std::int64_t afterAttempt = -1) const;
     /// What a chart needs first: (step, min, max) over buckets, at most about `buckets` of them, from the stored levels.
+    /// Minimum and maximum are of finite values, NaN where a bucket has none.
     struct Bucket {
         std::int32_t session = 0;
         std::int64_t firstStep = 0, lastStep = 0;
