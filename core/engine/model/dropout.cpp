@@ -28,13 +28,15 @@ std::uint32_t thresholdOf(double probability) {
     return static_cast<std::uint32_t>(std::min(std::llround(probability * 4294967296.0), 4294967295LL));
 }
 
+constexpr std::int64_t kGrain = 128 * 1024;  ///< elements; about 0.1 ms, below which a second thread does not pay
+
 template <typename Number>
 void applyKernel(const at::Tensor& in, at::Tensor& out, double probability, const DropoutKey& key, std::int64_t firstElement) {
     const Number* from = in.const_data_ptr<Number>();
     Number* to = out.mutable_data_ptr<Number>();
     const std::uint32_t threshold = thresholdOf(probability);
     const Number scale = static_cast<Number>(1.0 / (1.0 - probability));
-    at::parallel_for(0, in.numel(), 32 * 1024, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, in.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
         dropoutKernel(from + begin, to + begin, static_cast<std::uint64_t>(firstElement + begin), static_cast<std::uint64_t>(end - begin), key,
                       threshold, scale);
     });
