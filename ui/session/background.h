@@ -1,6 +1,7 @@
 // Work off the GUI thread. Results come back on the thread of the object that asked, and only while it lives.
 #pragma once
 
+#include <QCoreApplication>
 #include <QMetaObject>
 #include <QObject>
 #include <QPointer>
@@ -13,6 +14,9 @@
 #include <utility>
 
 namespace lathe::session {
+
+/// For jobs that mostly wait. Thread: GUI thread.
+QThreadPool& jobPool();
 
 /// Runs `work` on `pool`, then `done(result)` on the thread of `context` unless it is gone. `work` must not touch `context`.
 template <typename Work, typename Done>

@@ -54,12 +54,13 @@ public:
     };
     std::optional<Latest> latest(const std::string& name) const;
     std::int64_t newestAttempt(const std::string& name, std::int32_t session) const;  ///< -1: none
+    /// Active time of the line before a session: x of its points counts from there.
+    double secondsBefore(std::int32_t session) const;
     std::size_t points() const { return m_points; }
     /// Grows whenever a new series of a session or a session appears: pieces() then differ.
     std::uint64_t shapeVersion() const { return m_shape; }
 
 private:
-    double secondsBefore(std::int32_t session) const;
     const store::SessionRow* row(std::int32_t session) const;
     std::int64_t lastAttemptOnLine(std::int32_t session) const;  ///< -1: not on the surviving line
     Series& seriesOf(const std::string& name, std::int32_t session, std::int64_t firstAttempt);

@@ -85,6 +85,7 @@ Q_SIGNALS:
     void eventsReceived();
     void checkpointsChanged();
     void userChanged();
+    void editFailed(const QString& sentence);
     void runEnded();            ///< a session that was up when this object saw it is over
     void requestAnswered(lathe::session::RunSession::Request request, bool ok, const QString& sentence);
 

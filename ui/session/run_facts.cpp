@@ -1,0 +1,36 @@
+#include "session/run_facts.h"
+
+#include <sys/stat.h>
+
+namespace lathe::session {
+
+namespace {
+
+/// Modification time of the folder: it changes with every checkpoint that appears or goes.
+std::int64_t stampOf(const std::filesystem::path& folder) {
+    struct stat info {};
+    if (::stat(folder.c_str(), &info) != 0) return -1;
+    return std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
+    RunFacts facts;
+    if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
+    else facts.problem = manifest.error().text();
+    facts.standing = launch::standingOf(run);
+    if (auto live = rundir::readLive(run); live.ok()) facts.live = std::move(*live);
+    if (auto summary = rundir::readSummary(run); summary.ok()) facts.summary = std::move(*summary);
+    if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);
+    facts.checkpointsStamp = stampOf(run.checkpoints());
+    if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned)
+        facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
+    return facts;
+}
+
+bool sameUser(const rundir::UserRecord& a, const rundir::UserRecord& b) {
+    return a.name == b.name && a.note == b.note && a.tags == b.tags && a.star == b.star && a.archived == b.archived && a.pinned == b.pinned;
+}
+
+}  // namespace lathe::session

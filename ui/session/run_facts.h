@@ -1,0 +1,32 @@
+// A look at the small files of a run folder, off the GUI thread.
+#pragma once
+
+#include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/run_folder.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+struct RunFacts {
+    launch::Standing standing;
+    std::optional<rundir::LiveRecord> live;
+    std::optional<rundir::RunManifest> manifest;
+    std::optional<rundir::Summary> summary;
+    rundir::UserRecord user;
+    std::string problem;                                          ///< run.json cannot be read: why
+    std::optional<std::vector<rundir::CheckpointInfo>> checkpoints;  ///< nothing: as before
+    std::int64_t checkpointsStamp = 0;
+};
+
+/// `checkpointsStamp` and `pinned` of the last look: checkpoints are listed only when one of them changed.
+RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned);
+
+bool sameUser(const rundir::UserRecord& a, const rundir::UserRecord& b);
+
+}  // namespace lathe::session

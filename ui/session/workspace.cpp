@@ -1,0 +1,190 @@
+#include "session/workspace.h"
+
+#include "base/file_system.h"
+#include "launch/verbs.h"
+#include "session/background.h"
+#include "session/qt_text.h"
+#include "session/run_facts.h"
+#include "session/run_session.h"
+#include "store/history.h"
+
+#include <QFileSystemWatcher>
+#include <QTimer>
+
+#include <algorithm>
+#include <map>
+
+namespace lathe::session {
+
+namespace {
+
+constexpr int kLookMs = 1000;
+constexpr int kWholeLookEvery = 10;  // looks: every run folder by stat, for changes that no watcher tells of
+
+/// One job's worth of rows; entries whose files did not change are taken over from the last look.
+struct Look {
+    std::vector<RunEntry> entries;
+    std::map<std::string, std::int64_t> stamps;
+};
+
+RunEntry entryOf(const std::filesystem::path& workspace, const store::HistoryRow& row) {
+    RunEntry entry;
+    entry.folder = row.folder;
+    const rundir::RunFolder run(workspace / "runs" / row.folder);
+    if (row.summaryJson.empty()) {  // made a moment ago
+        if (const auto manifest = rundir::readManifest(run); manifest.ok()) {
+            entry.summary.id = manifest->id;
+            entry.summary.name = manifest->name;
+            entry.summary.preset = manifest->preset;
+            entry.summary.createdNs = manifest->createdNs;
+        } else {
+            entry.problem = toQt(manifest.error().text());
+        }
+    } else if (auto summary = rundir::parseSummary(row.summaryJson); summary.ok()) entry.summary = std::move(*summary);
+    else entry.problem = toQt(summary.error().text());
+    entry.state = entry.summary.state;
+    entry.why = toQt(entry.summary.why);
+    if (row.userJson.empty()) return entry;
+    if (auto user = rundir::readUser(run); user.ok()) entry.user = std::move(*user);
+    return entry;
+}
+
+void judge(const std::filesystem::path& workspace, RunEntry& entry) {
+    if (!rundir::isAlive(entry.summary.state)) return;
+    const launch::Standing standing = launch::standingOf(rundir::RunFolder(workspace / "runs" / entry.folder));
+    entry.state = standing.state;
+    entry.why = toQt(standing.why);
+}
+
+}  // namespace
+
+QString RunEntry::name() const {
+    if (user.name && !user.name->empty()) return toQt(*user.name);
+    return toQt(summary.name.empty() ? folder : summary.name);
+}
+
+bool RunEntry::operator==(const RunEntry& other) const {
+    return folder == other.folder && summary.updatedNs == other.summary.updatedNs && state == other.state && why == other.why &&
+           problem == other.problem && summary.counters == other.summary.counters && summary.name == other.summary.name && sameUser(user, other.user);
+}
+
+struct Workspace::Impl {
+    Impl(Workspace* workspace, std::filesystem::path path) : q(workspace), folder(std::move(path)) {}
+
+    void look(bool whole);
+    void take(Look found);
+    void watch();
+
+    Workspace* q;
+    std::filesystem::path folder;
+    SerialPool pool;  // the index is bound to one thread
+    std::shared_ptr<std::unique_ptr<store::History>> history = std::make_shared<std::unique_ptr<store::History>>();
+    std::vector<RunEntry> runs;
+    std::map<std::string, std::int64_t> stamps;
+    std::map<std::string, std::weak_ptr<RunSession>> sessions;
+    QFileSystemWatcher watcher;
+    QTimer timer;
+    int looks = 0;
+    bool loaded = false, looking = false, again = false;
+};
+
+Workspace::Workspace(std::filesystem::path folder, QObject* parent) : QObject(parent), m_impl(std::make_unique<Impl>(this, std::move(folder))) {
+    Impl& d = *m_impl;
+    connect(&d.watcher, &QFileSystemWatcher::directoryChanged, this, [&d] { d.look(true); });
+    connect(&d.timer, &QTimer::timeout, this, [&d] { d.look(++d.looks % kWholeLookEvery == 0); });
+    d.timer.start(kLookMs);
+    d.watch();
+    d.look(true);
+}
+
+Workspace::~Workspace() {
+    m_impl->timer.stop();
+    m_impl->pool.waitForDone();
+}
+
+const std::filesystem::path& Workspace::folder() const { return m_impl->folder; }
+bool Workspace::isLoaded() const { return m_impl->loaded; }
+const std::vector<RunEntry>& Workspace::runs() const { return m_impl->runs; }
+void Workspace::refresh() { m_impl->look(true); }
+rundir::RunFolder Workspace::runFolder(const std::string& folder) const { return rundir::RunFolder(m_impl->folder / "runs" / folder); }
+
+const RunEntry* Workspace::find(const std::string& folder) const {
+    const auto it = std::find_if(m_impl->runs.begin(), m_impl->runs.end(), [&](const RunEntry& entry) { return entry.folder == folder; });
+    return it == m_impl->runs.end() ? nullptr : &*it;
+}
+
+std::shared_ptr<RunSession> Workspace::session(const std::string& folder) {
+    std::weak_ptr<RunSession>& known = m_impl->sessions[folder];
+    auto session = known.lock();
+    // Deleted later: its last holder may be a slot of its own.
+    if (!session) known = session = std::shared_ptr<RunSession>(new RunSession(runFolder(folder)), [](RunSession* gone) { gone->deleteLater(); });
+    return session;
+}
+
+void Workspace::editUser(const std::string& folder, std::function<void(rundir::UserRecord&)> change) {
+    runInBackground(jobPool(), this, [run = runFolder(folder), change = std::move(change)] { return rundir::editUser(FileSystem::real(), run, change); },
+                    [this](const Result<void>& edited) {
+                        if (!edited.ok()) Q_EMIT editFailed(toQt(edited.error().text()));
+                        m_impl->look(true);
+                    });
+}
+
+void Workspace::Impl::watch() {
+    const QString runsFolder = toQt((folder / "runs").native());
+    std::error_code ignored;
+    if (!watcher.directories().contains(runsFolder) && std::filesystem::is_directory(folder / "runs", ignored)) watcher.addPath(runsFolder);
+}
+
+void Workspace::Impl::look(bool whole) {
+    if (looking) {
+        again = again || whole;
+        return;
+    }
+    std::vector<std::string> up;
+    for (const RunEntry& entry : runs)
+        if (rundir::isAlive(entry.state) || rundir::isAlive(entry.summary.state)) up.push_back(entry.folder);
+    if (!whole && up.empty()) return;
+    looking = true;
+    auto job = [history = history, path = folder, whole, up, known = runs, knownStamps = stamps, receiver = QPointer<Workspace>(q)] {
+        if (!*history) *history = store::History::open(path);
+        store::History& index = **history;
+        if (whole) {
+            static_cast<void>(index.refresh([receiver](std::size_t done, std::size_t total) {
+                QMetaObject::invokeMethod(qApp, [receiver, done, total] {
+                    if (receiver) Q_EMIT receiver->indexProgress(int(done), int(total));
+                }, Qt::QueuedConnection);
+            }));
+        } else {
+            for (const std::string& each : up) static_cast<void>(index.update(each));
+        }
+        std::map<std::string, const RunEntry*> old;
+        for (const RunEntry& entry : known) old[entry.folder] = &entry;
+        Look found;
+        const auto rows = index.rows();
+        if (!rows.ok()) return Look{known, knownStamps};  // best effort: what was seen last stays on the screen
+        for (const store::HistoryRow& row : *rows) {
+            const auto stamp = knownStamps.find(row.folder);
+            const auto entry = old.find(row.folder);
+            const bool same = stamp != knownStamps.end() && stamp->second == row.stampNs && entry != old.end();
+            found.entries.push_back(same ? *entry->second : entryOf(path, row));
+            found.stamps[row.folder] = row.stampNs;
+            judge(path, found.entries.back());
+        }
+        return found;
+    };
+    runInBackground(pool, q, std::move(job), [this](Look found) { take(std::move(found)); });
+}
+
+void Workspace::Impl::take(Look found) {
+    looking = false;
+    watch();
+    const bool first = !loaded, differs = found.entries != runs;
+    loaded = true;
+    runs = std::move(found.entries);
+    stamps = std::move(found.stamps);
+    std::erase_if(sessions, [](const auto& each) { return each.second.expired(); });
+    if (first || differs) Q_EMIT q->runsChanged();
+    if (std::exchange(again, false)) look(true);
+}
+
+}  // namespace lathe::session
