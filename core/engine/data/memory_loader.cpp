@@ -30,10 +30,18 @@ private:
     void work(const LoadProgress& progress) {
         const std::int64_t count = m_all.count();
         for (std::int64_t row = m_next++; row < count && !m_stop; row = m_next++) {
-            if (auto ok = m_reader.read(row, 0, row, m_all); !ok)
+            if (auto ok = read(row); !ok)
                 fail(row, std::move(ok).error());
             if (progress && (row % 64 == 0 || row + 1 == count) && !progress(row + 1, count))
                 fail(-1, Error{ErrorCode::Stopped, "Stopped while the data were read", "", {}});
+        }
+    }
+
+    Result<void> read(std::int64_t row) const {
+        try {
+            return m_reader.read(row, 0, row, m_all);
+        } catch (const std::bad_alloc&) {
+            return Error{ErrorCode::OutOfMemory, "No memory to decode a sample; free memory or lower data.loader_threads", "data.loader_threads", {}};
         }
     }
 

@@ -5,8 +5,11 @@
 namespace lathe::engine {
 
 PartReader::PartReader(DataPart part, at::ScalarType dtype, bool augmentFlip, std::int64_t augmentShift, std::uint64_t seed)
-    : m_part(std::move(part)), m_dtype(dtype), m_flip(augmentFlip), m_shift(augmentShift), m_seed(seed),
-      m_elements(m_part.dataset->info().inputElements()) {
+    : m_part(std::move(part)), m_dtype(dtype), m_seed(seed), m_elements(m_part.dataset->info().inputElements()) {
+    if (m_part.dataset->info().images) {
+        m_flip = augmentFlip;
+        m_shift = augmentShift;
+    }
     LATHE_ASSERT(dtype == at::kFloat || dtype == at::kDouble);
     LATHE_ASSERT(!m_part.standardization || static_cast<std::int64_t>(m_part.standardization->mean.size()) == m_elements);
 }

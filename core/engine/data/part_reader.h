@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/data/run_data.h"
 #include "engine/data/batch.h"
+#include "engine/data/run_data.h"
 
 #include <cstdint>
 
@@ -28,8 +28,8 @@ private:
 
     DataPart m_part;
     at::ScalarType m_dtype;
-    bool m_flip;
-    std::int64_t m_shift;
+    bool m_flip = false;  ///< pictures alone are augmented
+    std::int64_t m_shift = 0;
     std::uint64_t m_seed;
     std::int64_t m_elements;
 };

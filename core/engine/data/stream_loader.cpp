@@ -97,9 +97,8 @@ private:
                     return std::move(ok).error();
             }
             return batch;
-        } catch (const std::exception& e) {  // nothing but allocation throws here
-            return Error{ErrorCode::OutOfMemory, std::string("No memory for a micro-batch; lower data.batch_size or data.loader_threads (") + e.what() + ")",
-                         "data.batch_size", {}};
+        } catch (const std::exception&) {  // nothing but allocation throws here
+            return Error{ErrorCode::OutOfMemory, "No memory for a micro-batch; lower data.batch_size or data.loader_threads", "data.batch_size", {}};
         }
     }
 

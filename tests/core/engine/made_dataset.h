@@ -10,7 +10,7 @@ namespace lathe::engine {
 
 class MadeDataset final : public dataset::Dataset {
 public:
-    enum class Kind { Classes, Targets };
+    enum class Kind { Classes, Targets, Pictures };
 
     MadeDataset(std::int64_t samples, std::int64_t features, Kind kind = Kind::Classes, bool weighted = false) : m_features(features) {
         m_info.format = "csv";
@@ -18,7 +18,12 @@ public:
         m_info.weighted = weighted;
         for (std::int64_t i = 0; i < features; ++i)
             m_info.featureNames.push_back("f" + std::to_string(i));
-        if (kind == Kind::Classes) {
+        if (kind == Kind::Pictures) {
+            m_info.images = true;
+            m_info.channels = m_info.height = 1;
+            m_info.width = features;
+        }
+        if (kind != Kind::Targets) {
             m_info.classNames = {"a", "b", "c"};
         } else {
             m_info.targetNames = {"y0", "y1"};

@@ -193,7 +193,7 @@ private Q_SLOTS:
         for (const int threads : {0, 1, 2, 5}) {
             LoaderSettings settings = settingsOf(7, 2, threads);
             settings.augmentFlip = true;
-            const auto loader = opened(partOf(std::make_shared<MadeDataset>(40, 2)), settings);
+            const auto loader = opened(partOf(std::make_shared<MadeDataset>(40, 2, MadeDataset::Kind::Pictures)), settings);
             QVERIFY(!loader->inMemory());
             for (std::size_t n = 0; n < 14; ++n) {
                 const auto batch = loader->next();
@@ -204,7 +204,7 @@ private Q_SLOTS:
         }
         const dataset::Augmentation second{11, 1, 0, true, 0};
         const std::int64_t id = plan::epochOrder(40, 11, Epoch(1), true).front();
-        QCOMPARE(straight[6][0][1].item<float>(), static_cast<float>(MadeDataset::valueOf(id, 1, &second)));
+        QCOMPARE(straight[6][0][0][0][1].item<float>(), static_cast<float>(MadeDataset::valueOf(id, 1, &second)));
     }
 
     void anErrorComesAtItsPlaceAndNamesTheSample_data() { addWays(); }
@@ -259,7 +259,7 @@ private Q_SLOTS:
         config.evaluation.batchSize = 8;
         LoaderSettings settings = LoaderSettings::evaluation(config, at::kCPU);
         settings.memoryLimitBytes = inMemory ? settings.memoryLimitBytes : 0;
-        const auto data = std::make_shared<MadeDataset>(40, 2);
+        const auto data = std::make_shared<MadeDataset>(40, 2, MadeDataset::Kind::Pictures);
         const Ids part{1, 2, 3, 5, 8, 13, 21, 34, 35, 36, 39};
         const auto loader = opened({data, part, nullptr}, settings);
         for (int evaluation = 0; evaluation < 3; ++evaluation) {
@@ -270,7 +270,7 @@ private Q_SLOTS:
                 QVERIFY(batch);
                 counts.push_back(batch->count());
                 seen.insert(seen.end(), batch->ids.begin(), batch->ids.end());
-                QCOMPARE(batch->input[0][0].item<double>(), static_cast<double>(batch->ids[0]));
+                QCOMPARE(batch->input.flatten(1)[0][0].item<double>(), static_cast<double>(batch->ids[0]));
             }
             QCOMPARE(seen, part);
             QCOMPARE(counts, (Ids{8, 3}));

@@ -224,7 +224,9 @@ private Q_SLOTS:
             const ModelShape shape{side * side, 1, side, side, 3};
             for (const char* name : {"linear", "mlp", "convnet", "resnet18"}) {
                 Context context;
-                const at::Tensor output = made(named(name), shape)->forward(context, engine::made("x", {2, 1, side, side}));
+                config::ModelSection section = named(name);
+                section.width = 8;
+                const at::Tensor output = made(section, shape)->forward(context, engine::made("x", {2, 1, side, side}));
                 QCOMPARE(output.sizes().vec(), (std::vector<std::int64_t>{2, 3}));
             }
         }
