@@ -1,0 +1,29 @@
+// Loads checkpoints, strictly: every file's hash is verified and every name, type and shape compared before anything
+// reaches the model; whatever is wrong comes back as one sentence, and nothing was changed.
+// Thread: one thread at a time.
+#pragma once
+
+#include "engine/checkpoint/trainer_record.h"
+#include "rundir/checkpoint_manifest.h"
+
+#include <filesystem>
+#include <functional>
+
+namespace lathe::engine {
+
+struct LoadedCheckpoint {
+    rundir::CheckpointManifest manifest;
+    TrainerRecord record;
+};
+
+/// Called with the bytes checked so far.
+using CheckProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// Takes the entire state; afterwards the digest of `state` equals the manifest's.
+Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& folder, TrainState& state, const CheckProgress& progress = {});
+
+/// Takes the tensors of these names only (a model's parameters and buffers); other tensors of the checkpoint are left.
+Result<LoadedCheckpoint> loadCheckpointWeights(const std::filesystem::path& folder, const std::vector<StateTensor>& wanted,
+                                               const CheckProgress& progress = {});
+
+}  // namespace lathe::engine

@@ -1,0 +1,115 @@
+#include "engine/checkpoint/tensor_file.h"
+
+#include "engine/train/train_state.h"
+#include "rundir/run_folder.h"
+
+#include <cerrno>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lathe::engine {
+namespace {
+
+constexpr std::size_t kBufferBytes = 1u << 20;
+
+std::string headerOf(const NamedTensors& tensors) {
+    std::vector<std::pair<std::string, rundir::TensorRange>> ranges;
+    for (const auto& [name, tensor] : tensors) ranges.emplace_back(name, rundir::TensorRange{dtypeWord(tensor.scalar_type()), tensor.sizes().vec()});
+    return rundir::makeSafetensorsHeader(ranges, {});
+}
+
+}  // namespace
+
+std::string dtypeWord(at::ScalarType type) {
+    switch (type) {
+    case at::kDouble: return "F64";
+    case at::kFloat: return "F32";
+    case at::kHalf: return "F16";
+    case at::kBFloat16: return "BF16";
+    case at::kLong: return "I64";
+    case at::kInt: return "I32";
+    case at::kShort: return "I16";
+    case at::kChar: return "I8";
+    case at::kByte: return "U8";
+    case at::kBool: return "BOOL";
+    default: return {};
+    }
+}
+
+Result<std::unique_ptr<HashingFile>> HashingFile::create(FileSystem& fs, const std::filesystem::path& path, std::uint64_t reserveBytes) {
+    LATHE_TRY_ASSIGN(std::unique_ptr<OutputFile> file, fs.create(path));
+    LATHE_TRY(file->reserve(reserveBytes));
+    return std::unique_ptr<HashingFile>(new HashingFile(std::move(file)));
+}
+
+Result<void> HashingFile::write(std::span<const std::byte> bytes) {
+    m_hasher.update(bytes);
+    m_bytes += bytes.size();
+    if (m_buffer.size() + bytes.size() > kBufferBytes) LATHE_TRY(flush());
+    if (bytes.size() > kBufferBytes) return m_file->write(bytes);
+    m_buffer.insert(m_buffer.end(), bytes.begin(), bytes.end());
+    return {};
+}
+
+Result<void> HashingFile::flush() {
+    LATHE_TRY(m_file->write(m_buffer));
+    m_buffer.clear();
+    return {};
+}
+
+Result<rundir::FileEntry> HashingFile::finish(const std::string& name) {
+    LATHE_TRY(flush());
+    LATHE_TRY(m_file->sync());
+    LATHE_TRY(m_file->close());
+    return rundir::FileEntry{name, m_bytes, m_hasher.hex()};
+}
+
+std::uint64_t tensorFileBytes(const NamedTensors& tensors) {
+    std::uint64_t bytes = headerOf(tensors).size();
+    for (const auto& [name, tensor] : tensors) bytes += tensor.nbytes();
+    return bytes;
+}
+
+rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::string& name) {
+    Hasher hasher;
+    const std::string header = headerOf(tensors);
+    hasher.update(std::as_bytes(std::span(header)));
+    for (const auto& [key, tensor] : tensors) {
+        const at::Tensor plain = plainTensor(tensor);
+        hasher.update(bytesOf(plain));
+    }
+    return {name, tensorFileBytes(tensors), hasher.hex()};
+}
+
+Result<rundir::FileEntry> writeTensorFile(FileSystem& fs, const std::filesystem::path& folder, const std::string& name, const NamedTensors& tensors) {
+    LATHE_TRY_ASSIGN(const std::unique_ptr<HashingFile> file, HashingFile::create(fs, folder / name, tensorFileBytes(tensors)));
+    const std::string header = headerOf(tensors);
+    LATHE_TRY(file->write(std::as_bytes(std::span(header))));
+    for (const auto& [key, tensor] : tensors) {
+        const at::Tensor plain = plainTensor(tensor);
+        LATHE_TRY(file->write(bytesOf(plain)));
+    }
+    return file->finish(name);
+}
+
+Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::filesystem::path& folder, const std::string& name) {
+    LATHE_TRY_ASSIGN(const int fd, rundir::openBelow(folder, name));
+    struct stat info {};
+    void* data = nullptr;
+    int problem = ::fstat(fd, &info) == 0 ? 0 : errno;
+    const auto size = static_cast<std::size_t>(info.st_size);
+    if (!problem && size > 0) {
+        data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        problem = data == MAP_FAILED ? errno : 0;
+    }
+    ::close(fd);
+    if (problem) return fileError("read", (folder / name).native(), problem);
+    return std::unique_ptr<MappedFile>(new MappedFile(static_cast<const std::byte*>(data), size));
+}
+
+MappedFile::~MappedFile() {
+    if (m_size > 0) ::munmap(const_cast<std::byte*>(m_data), m_size);
+}
+
+}  // namespace lathe::engine

@@ -1,0 +1,68 @@
+// Safetensors files as tensors: writing with the hash taken on the way, reading through a checked mapping.
+// Thread: one thread at a time.
+#pragma once
+
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/safetensors_header.h"
+
+#include <torch/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lathe::engine {
+
+/// "F32" …; empty for types that safetensors has no word for.
+std::string dtypeWord(at::ScalarType type);
+
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// Writes a file once, from start to end, hashing what it writes.
+class HashingFile {
+public:
+    static Result<std::unique_ptr<HashingFile>> create(FileSystem& fs, const std::filesystem::path& path, std::uint64_t reserveBytes);
+    Result<void> write(std::span<const std::byte> bytes);
+    /// Flushes, syncs and closes. The file is complete only after this.
+    Result<rundir::FileEntry> finish(const std::string& name);
+
+private:
+    explicit HashingFile(std::unique_ptr<OutputFile> file) : m_file(std::move(file)) {}
+    Result<void> flush();
+
+    std::unique_ptr<OutputFile> m_file;
+    std::vector<std::byte> m_buffer;
+    Hasher m_hasher;
+    std::uint64_t m_bytes = 0;
+};
+
+/// Bytes of the file that writeTensorFile() would write.
+std::uint64_t tensorFileBytes(const NamedTensors& tensors);
+/// Name, size and hash of the file that writeTensorFile() would write.
+rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::string& name);
+/// Requires: every type has a word.
+Result<rundir::FileEntry> writeTensorFile(FileSystem& fs, const std::filesystem::path& folder, const std::string& name, const NamedTensors& tensors);
+
+/// A file mapped read-only.
+class MappedFile {
+public:
+    /// `name` comes from a manifest: resolved strictly below `folder`.
+    static Result<std::unique_ptr<MappedFile>> open(const std::filesystem::path& folder, const std::string& name);
+    ~MappedFile();
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    std::span<const std::byte> bytes() const { return {m_data, m_size}; }
+
+private:
+    MappedFile(const std::byte* data, std::size_t size) : m_data(data), m_size(size) {}
+    const std::byte* m_data;
+    std::size_t m_size;
+};
+
+}  // namespace lathe::engine
