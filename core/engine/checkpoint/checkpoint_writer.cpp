@@ -53,7 +53,7 @@ Result<SaveOutcome> CheckpointWriter::save(const SaveRequest& request) {
     const GlobalStep step = request.progress.counters.globalStep;
     SaveOutcome outcome{.folder = rundir::checkpointName(m_place.session, step), .reason = request.reason, .isBest = request.isBest, .metrics = request.metrics};
     std::vector<Shard> parts = shards();
-    for (Shard& shard : parts) shard.linkFrom = unchangedFile(shard);
+    for (Shard& shard : parts) findUnchanged(shard);
     LATHE_TRY(checkSpace(parts));
 
     const stdfs::path temporary = m_place.folder / ("." + outcome.folder);
@@ -61,12 +61,13 @@ Result<SaveOutcome> CheckpointWriter::save(const SaveRequest& request) {
     if (stdfs::exists(stdfs::symlink_status(temporary, ignored))) LATHE_TRY(removeTree(m_fs, temporary));
     LATHE_TRY(m_fs.makeFolder(temporary));
     Unfinished unfinished(m_fs, temporary);
-    LATHE_TRY(writeFiles(temporary, parts, request, outcome));
+    LATHE_TRY_ASSIGN(std::vector<rundir::FileEntry> files, writeFiles(temporary, parts, request, outcome));
     LATHE_TRY(m_fs.syncFolder(temporary));
     LATHE_TRY(m_hooks.beforePublish(step));
     LATHE_TRY(publish(temporary, outcome.folder));
     unfinished.keep();
     m_place.previous = outcome.folder;
+    m_previousFiles = std::move(files);
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }
@@ -80,7 +81,7 @@ std::vector<CheckpointWriter::Shard> CheckpointWriter::shards() const {
         const bool isNew = !open.contains(kind) || bytes[kind] + item.tensor.nbytes() > kShardBytes;
         if (isNew) {
             const std::size_t number = open.contains(kind) ? open[kind].second : 0;
-            all.push_back({shardName(kind, number), {}, item.frozen, {}});
+            all.push_back({shardName(kind, number), {}, item.frozen, {}, {}});
             open[kind] = {all.size() - 1, number + 1};
             bytes[kind] = 0;
         }
@@ -90,12 +91,14 @@ std::vector<CheckpointWriter::Shard> CheckpointWriter::shards() const {
     return all;
 }
 
-std::string CheckpointWriter::unchangedFile(const Shard& shard) const {
-    if (!shard.frozen) return {};
+void CheckpointWriter::findUnchanged(Shard& shard) const {
+    if (!shard.frozen || m_previousFiles.empty()) return;
     const rundir::FileEntry now = describeTensorFile(shard.tensors, shard.name);
-    for (const rundir::FileEntry& file : m_previousFiles)
-        if (file.hash == now.hash && file.bytes == now.bytes) return file.name;
-    return {};
+    for (const rundir::FileEntry& file : m_previousFiles) {
+        if (file.hash != now.hash || file.bytes != now.bytes) continue;
+        shard.linkFrom = file.name;
+        shard.unchanged = now;
+    }
 }
 
 Result<void> CheckpointWriter::checkSpace(const std::vector<Shard>& parts) const {
@@ -107,13 +110,12 @@ Result<void> CheckpointWriter::checkSpace(const std::vector<Shard>& parts) const
                  m_place.folder.string() + ". Free some, or lower checkpoint.keep_last", {}, {}};
 }
 
-Result<void> CheckpointWriter::writeFiles(const stdfs::path& folder, std::vector<Shard>& parts, const SaveRequest& request, SaveOutcome& outcome) {
+Result<std::vector<rundir::FileEntry>> CheckpointWriter::writeFiles(const stdfs::path& folder, std::vector<Shard>& parts, const SaveRequest& request, SaveOutcome& outcome) {
     rundir::CheckpointManifest manifest = manifestOf(parts, request);
     for (const Shard& shard : parts) {
         if (!shard.linkFrom.empty() && m_fs.link(m_place.folder / m_place.previous / shard.linkFrom, folder / shard.name).ok()) {
-            const rundir::FileEntry entry = describeTensorFile(shard.tensors, shard.name);
-            outcome.linkedBytes += entry.bytes;
-            manifest.files.push_back(entry);
+            outcome.linkedBytes += shard.unchanged.bytes;
+            manifest.files.push_back(shard.unchanged);
             continue;
         }
         LATHE_TRY_ASSIGN(rundir::FileEntry entry, writeTensorFile(m_fs, folder, shard.name, shard.tensors));
@@ -135,8 +137,7 @@ Result<void> CheckpointWriter::writeFiles(const stdfs::path& folder, std::vector
     LATHE_TRY(last->write(std::as_bytes(std::span(text))));
     LATHE_TRY(last->sync());
     LATHE_TRY(last->close());
-    m_previousFiles = std::move(manifest.files);
-    return {};
+    return std::move(manifest.files);
 }
 
 rundir::CheckpointManifest CheckpointWriter::manifestOf(const std::vector<Shard>& parts, const SaveRequest& request) const {

@@ -40,12 +40,14 @@ private:
         std::string name;
         NamedTensors tensors;
         bool frozen = false;
-        std::string linkFrom;                  ///< file with the same content, or empty
+        std::string linkFrom;                  ///< file of the previous checkpoint with the same content, or empty
+        rundir::FileEntry unchanged;           ///< what it is then
     };
     std::vector<Shard> shards() const;
-    std::string unchangedFile(const Shard& shard) const;
+    void findUnchanged(Shard& shard) const;
     Result<void> checkSpace(const std::vector<Shard>& shards) const;
-    Result<void> writeFiles(const std::filesystem::path& folder, std::vector<Shard>& shards, const SaveRequest& request, SaveOutcome& outcome);
+    Result<std::vector<rundir::FileEntry>> writeFiles(const std::filesystem::path& folder, std::vector<Shard>& shards, const SaveRequest& request,
+                                                      SaveOutcome& outcome);
     Result<void> publish(const std::filesystem::path& temporary, const std::string& name);
     rundir::CheckpointManifest manifestOf(const std::vector<Shard>& shards, const SaveRequest& request) const;
 

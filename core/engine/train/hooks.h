@@ -40,7 +40,7 @@ struct EvaluationOutcome {
 /// A save that ended. `error` set: nothing was published and training goes on.
 struct SaveOutcome {
     std::string folder;
-    std::string reason;          ///< why it was made: interval | asked | stop | end
+    std::string reason;          ///< why it was made: interval | best | asked | stop | end
     std::uint64_t bytes = 0, linkedBytes = 0;
     double seconds = 0;
     bool isBest = false;
@@ -85,7 +85,8 @@ public:
     /// A required hook that throws ends training; another one is reported and training goes on.
     virtual bool required() const { return false; }
     virtual void at(const HookContext& context, Wishes& wishes) = 0;
-    /// Blocks while the pause asked for lasts, then returns. Called by the loop at an update boundary.
+    /// Blocks while the pause asked for lasts. Called by the loop at an update boundary. Returns early for something
+    /// else that was asked for meanwhile, with the pause asked for again.
     virtual void waitWhilePaused(Wishes&) {}
 };
 

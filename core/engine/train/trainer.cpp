@@ -28,7 +28,7 @@ Ending Trainer::run() {
         m_progress.savedEpochs = m_saveEvery.epochsSeen();
         m_progress.evaluatedEpochs = m_evaluateEvery.epochsSeen();
         if (evaluationDue) evaluate();
-        if (!m_ending && (saveDue || m_newBest)) save("interval");
+        if (!m_ending && (saveDue || (m_newBest && m_settings.saveBest))) save(saveDue ? "interval" : "best");
         obey();
     }
     conclude();
@@ -120,11 +120,13 @@ void Trainer::probeNextWindow() {
 }
 
 void Trainer::obey() {
-    if (m_wishes.pause && !m_wishes.stop && !m_ending) {
+    while (m_wishes.pause && !m_wishes.stop && !m_ending) {
         m_wishes.pause = false;
         m_parts.time->pause();
         for (Hook* hook : m_parts.hooks) hook->waitWhilePaused(m_wishes);
         m_parts.time->unpause();
+        if (m_wishes.save) save("asked");
+        m_wishes.save = false;
     }
     if (m_wishes.evaluate && !m_ending) evaluate();
     if (m_wishes.save && !m_ending) save("asked");

@@ -51,7 +51,7 @@ struct SaveRequest {
     const Metrics& metrics;        ///< of the evaluation at this very step, else empty
     bool isBest = false;
     const Probe& probe;            ///< of the window that comes next
-    std::string reason;            ///< interval | asked | stop | end
+    std::string reason;            ///< interval | best | asked | stop | end
 };
 
 class Saver {
@@ -88,7 +88,7 @@ struct TrainerParts {
     std::vector<PhaseParts> phases;
     Parallel* parallel = nullptr;
     Precision* precision = nullptr;
-    Accumulation* accumulation = nullptr;
+    const Accumulation* accumulation = nullptr;
     WindowSource* windows = nullptr;
     EvaluationSource* evaluationData = nullptr;   ///< null: nothing is held out
     BestValue* best = nullptr;
@@ -106,6 +106,7 @@ struct TrainerSettings {
     std::optional<double> maxGradNorm;
     std::int64_t maxSkippedInARow = 50;
     Interval evaluateEvery, saveEvery;
+    bool saveBest = false;                        ///< also after an evaluation that is the best so far
 };
 
 class Trainer {

@@ -39,6 +39,7 @@ Result<BestValue> BestValue::make(const config::EvaluationSection& section, cons
     if (best.m_metric.empty())
         return Error{ErrorCode::Config, "There is no metric “" + wanted + "” in this task; it has: " + known, "evaluation.best_metric", {}};
     if (section.bestDirection != "auto") best.m_higherIsBetter = section.bestDirection == "max";
+    best.m_savedMetric = best.chosenMetric();
     return best;
 }
 
@@ -63,7 +64,7 @@ std::string BestValue::sentence() const {
 }
 
 StateValues BestValue::stateValues() const {
-    return {{"metric", m_metric},
+    return {{"metric", m_savedMetric},
             {"value", m_value ? exactText(*m_value) : "none"},
             {"step", std::to_string(m_step.value())},
             {"stale", std::to_string(m_stale)}};
@@ -79,11 +80,20 @@ Result<void> BestValue::setStateValues(const StateValues& values) {
     const auto number = readDouble(value);
     if (value != "none" && !number)
         return Error{ErrorCode::Corrupt, "The saved best value “" + value + "” is not a number", {}, {}};
-    if (metric != m_metric) return {};  // another metric was chosen since: its best begins anew
+    m_savedMetric = metric;
     m_value = value == "none" ? std::nullopt : number;
     m_step = step;
     m_stale = stale;
     return {};
+}
+
+bool BestValue::dropForeign() {
+    if (m_savedMetric == chosenMetric()) return false;
+    m_savedMetric = chosenMetric();
+    m_value.reset();
+    m_step = GlobalStep(0);
+    m_stale = 0;
+    return true;
 }
 
 }  // namespace lathe::engine

@@ -40,6 +40,8 @@ public:
     std::string sentence() const;   ///< "No better accuracy than 0.98 (update 400) in 3 evaluations"
 
     const std::string& metric() const { return m_metric; }
+    /// After a load: forgets a best value that belongs to another metric or direction; true when it did.
+    bool dropForeign();
     bool higherIsBetter() const { return m_higherIsBetter; }
     std::optional<double> value() const { return m_value; }
     GlobalStep step() const { return m_step; }
@@ -51,11 +53,14 @@ public:
 private:
     std::string m_metric;
     bool m_higherIsBetter = false;
+    std::string m_savedMetric;       ///< "accuracy max" as it was when the value was saved
     double m_minDelta = 0;
     std::optional<std::int64_t> m_patience;
     std::optional<double> m_value;
     GlobalStep m_step;
     std::int64_t m_stale = 0;
+
+    std::string chosenMetric() const { return m_metric + (m_higherIsBetter ? " max" : " min"); }
 };
 
 }  // namespace lathe::engine

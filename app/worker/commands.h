@@ -1,0 +1,15 @@
+// The verbs of lathe-worker.
+#pragma once
+
+#include "base/exit_code.h"
+
+#include <string>
+#include <vector>
+
+namespace lathe::worker {
+
+using Arguments = std::vector<std::string>;  ///< what follows the verb
+
+ExitCode train(const Arguments& arguments);
+
+}  // namespace lathe::worker

@@ -1,0 +1,23 @@
+// Device, threads, and the record of what must be equal for bit-equal numbers.
+#pragma once
+
+#include "config/sections.h"
+#include "engine/checkpoint/trainer_record.h"
+
+#include <torch/types.h>
+
+#include <string>
+#include <vector>
+
+namespace lathe::engine {
+
+/// parallel.device as a device: "auto" takes CUDA when it is there. The error says why a chosen device cannot be used.
+Result<at::Device> chooseDevice(const config::ParallelSection& section);
+/// parallel.threads, else OMP_NUM_THREADS, else the physical cores this process may use; set for LibTorch and returned.
+int applyThreads(const config::ParallelSection& section);
+
+Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& layout);
+/// "threads 2 → 4", one for each difference.
+std::vector<std::string> environmentDifferences(const Environment& before, const Environment& now);
+
+}  // namespace lathe::engine

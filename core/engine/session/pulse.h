@@ -1,0 +1,53 @@
+// The worker's pulse: beats at least twice a second whatever the training thread does, and watches what ends a worker:
+// the lifeline, signals and the control block.
+// Thread: has a thread of its own; the setters belong to the training thread, the questions are safe from any thread.
+#pragma once
+
+#include "base/counters.h"
+#include "live/segment.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+namespace lathe::engine {
+
+class Pulse {
+public:
+    /// `lifelineFd`: reading end of a pipe nobody writes to, or -1.
+    Pulse(live::Segment& segment, int ring, int lifelineFd);
+    ~Pulse();
+    Pulse(const Pulse&) = delete;
+    Pulse& operator=(const Pulse&) = delete;
+
+    void phase(live::Phase phase, std::int64_t done = 0, std::int64_t total = 0);
+    void counters(const Counters& counters);
+    void durableCheckpoint(GlobalStep step);
+    void acknowledge(std::int64_t controlNumber);
+    void spill(std::uint64_t spilled, std::uint64_t lost);
+    /// Makes the newest values visible now.
+    void beat();
+    live::Phase currentPhase() const { return m_beat.phase; }
+
+    bool supervisorLost() const { return m_lost; }
+    /// Signals that ask to stop, so far.
+    static int stopSignals();
+    /// SIGTERM, SIGINT, SIGHUP: the first asks to save and stop, the second leaves at once.
+    static void catchSignals();
+
+private:
+    void watch();
+
+    live::Segment& m_segment;
+    int m_ring, m_lifelineFd;
+    mutable std::mutex m_mutex;  ///< guards m_beat
+    live::Heartbeat m_beat;
+    std::atomic<bool> m_lost{false};
+    bool m_ending = false;
+    std::condition_variable m_wake;
+    std::thread m_thread;
+};
+
+}  // namespace lathe::engine

@@ -1,0 +1,49 @@
+#include "engine/session/setup.h"
+
+#include "engine/train/guard.h"
+
+namespace lathe::engine {
+
+Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& config, const SetupProgress& progress) {
+    auto setup = std::make_unique<Setup>();
+    setup->config = config;
+    setup->threads = applyThreads(config.parallel);
+    LATHE_TRY_ASSIGN(setup->device, chooseDevice(config.parallel));
+    LATHE_TRY(guarded("loading the data", [&] { return setup->openData(progress); }));
+    if (!progress(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
+    LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(); }));
+    return setup;
+}
+
+Result<void> Setup::openData(const SetupProgress& progress) {
+    const LoadProgress report = [&](std::int64_t done, std::int64_t total) { return progress(live::Phase::LoadingData, done, total); };
+    LATHE_TRY_ASSIGN(data, openRunData(config, report));
+    dataFingerprint = dataset::fingerprint(*data.train.dataset);
+    LATHE_TRY_ASSIGN(task, makeTask(config.task, data.train.dataset->info()));
+    LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
+    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device), report));
+    if (!data.eval.ids.empty()) LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device), report));
+    plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
+    LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates));
+    return {};
+}
+
+Result<void> Setup::buildModel() {
+    LATHE_TRY_ASSIGN(precision, makePrecision(config.precision));
+    parallel = makeSingleProcess();
+    const auto seed = static_cast<std::uint64_t>(config.run.seed);
+    LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->dtype(), device));
+    if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));
+    table = std::make_unique<ParamTable>(*model);
+    storage = std::make_unique<FlatStorage>(*table);
+    LATHE_TRY_ASSIGN(optimizer, Optimizer::make(config.optimizer, *storage));
+    modelState = std::make_unique<ModelState>(*model, *table);
+    state.add(*modelState);
+    state.add(*optimizer);
+    state.add(*curve);
+    state.add(*best);
+    state.add(progress);
+    return {};
+}
+
+}  // namespace lathe::engine

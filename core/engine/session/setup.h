@@ -1,0 +1,51 @@
+// A run's parts, built from its configuration: data, task, model, optimizer, strategies and the registry of their state.
+// Thread: one thread at a time.
+#pragma once
+
+#include "config/sections.h"
+#include "engine/data/loader.h"
+#include "engine/session/environment.h"
+#include "engine/session/sources.h"
+#include "engine/train/curve.h"
+#include "engine/train/model_state.h"
+#include "engine/train/trainer.h"
+
+#include <functional>
+#include <memory>
+
+namespace lathe::engine {
+
+/// What is being built, for people who wait; false ends it with ErrorCode::Stopped.
+using SetupProgress = std::function<bool(live::Phase phase, std::int64_t done, std::int64_t total)>;
+
+struct Setup {
+    config::RunConfig config;
+    at::Device device = at::kCPU;
+    int threads = 1;
+    RunData data;
+    std::string dataFingerprint;
+    std::unique_ptr<Task> task;
+    std::unique_ptr<Precision> precision;
+    std::unique_ptr<Parallel> parallel;
+    std::unique_ptr<Loader> trainLoader, evalLoader;   ///< evalLoader null: nothing is held out
+    std::unique_ptr<Model> model;
+    std::unique_ptr<ParamTable> table;
+    std::unique_ptr<FlatStorage> storage;
+    std::unique_ptr<Optimizer> optimizer;
+    std::unique_ptr<ModelState> modelState;
+    std::optional<Curve> curve;
+    std::optional<BestValue> best;
+    Progress progress;
+    TrainState state;
+    std::optional<GlobalStep> plannedUpdates;
+
+    /// Config, Data and Unsupported errors name their key. Nothing is loaded into the model but model.weights.
+    static Result<std::unique_ptr<Setup>> build(const config::RunConfig& config, const SetupProgress& progress);
+    Environment environment() const { return environmentRecord(config, device, threads, parallel->layout()); }
+
+private:
+    Result<void> openData(const SetupProgress& progress);
+    Result<void> buildModel();
+};
+
+}  // namespace lathe::engine

@@ -1,0 +1,87 @@
+#include "engine/session/telemetry.h"
+
+#include "base/number_text.h"
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace lathe::engine {
+
+using nlohmann::json;
+
+std::map<std::string, std::string> metricTexts(const Metrics& metrics) {
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, value] : metrics) texts["eval/" + name] = exactText(value);
+    return texts;
+}
+
+Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery)
+    : m_frames(frames), m_pulse(pulse), m_time(time), m_best(best), m_logEvery(logEvery), m_loss(frames.series("train/loss", "")),
+      m_rate(frames.series("train/lr", "")), m_norm(frames.series("train/grad_norm", "")),
+      m_speed(frames.series("train/samples_per_second", "samples/s")), m_skipped(frames.series("train/skipped", "")) {}
+
+void Telemetry::at(const HookContext& context, Wishes&) {
+    const Counters& counters = *context.counters;
+    const live::Phase training = m_updated ? live::Phase::Training : live::Phase::FirstUpdate;
+    switch (context.point) {
+    case Point::WindowStart: m_pulse.phase(training); break;
+    case Point::Update: update(counters, *context.update); break;
+    case Point::EvalStart:
+    case Point::EvalBatch: m_pulse.phase(live::Phase::Evaluating, context.done, context.total); break;
+    case Point::EvalEnd: evaluated(counters, *context.evaluation); break;
+    case Point::BeforeSave: m_pulse.phase(live::Phase::Saving); break;
+    case Point::AfterSave: saved(counters, *context.save); break;
+    case Point::Exception: m_frames.event("warning", std::string(context.text), {}, counters); break;
+    case Point::TrainEnd: m_pulse.phase(live::Phase::Finishing); break;
+    case Point::TrainStart:
+    case Point::MicroStep: break;
+    }
+}
+
+void Telemetry::update(const Counters& counters, const UpdateResult& result) {
+    m_updated = true;
+    m_pulse.counters(counters);
+    if (!result.applied)
+        m_frames.event("skipped", "Update attempt " + std::to_string(counters.updateAttempts.value()) + " was skipped: " + result.reason,
+                       {{"reason", result.reason}}, counters);
+    const bool due = !result.applied || m_logEvery.due(counters, m_time.seconds());
+    if (!due) return;
+    live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
+    row.items.push_back({m_loss, result.loss});
+    row.items.push_back({m_rate, result.learningRate});
+    row.items.push_back({m_norm, result.gradNorm});
+    row.items.push_back({m_speed, result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : std::nan("")});
+    row.items.push_back({m_skipped, static_cast<double>(counters.skippedUpdates.value())});
+    m_frames.points(row);
+}
+
+void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& outcome) {
+    for (const auto& [name, value] : outcome.metrics) m_frames.series("eval/" + name, "");
+    live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
+    std::string sentence;
+    for (const auto& [name, value] : outcome.metrics) {
+        row.items.push_back({m_frames.series("eval/" + name, ""), value});
+        sentence += (sentence.empty() ? "" : ", ") + name + " " + shortText(value);
+    }
+    m_frames.points(row);
+    m_frames.event("evaluation", "Evaluation at update " + std::to_string(counters.globalStep.value()) + ": " + sentence,
+                   {{"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest}, {"seconds", outcome.seconds},
+                    {"samples", outcome.samples}, {"counters", rundir::countersJson(counters)}}, counters);
+    if (!outcome.isBest) return;
+    m_frames.event("best", "Best " + m_best.metric() + " so far: " + shortText(*m_best.value()),
+                   {{"metric", "eval/" + m_best.metric()}, {"value", exactText(*m_best.value())},
+                    {"higher_is_better", m_best.higherIsBetter()}, {"step", counters.globalStep.value()}}, counters);
+}
+
+void Telemetry::saved(const Counters& counters, const SaveOutcome& outcome) {
+    if (!outcome.error.empty())
+        return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, counters);
+    m_frames.event("checkpoint", "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",
+                   {{"folder", outcome.folder}, {"bytes", outcome.bytes}, {"linked_bytes", outcome.linkedBytes}, {"seconds", outcome.seconds},
+                    {"reason", outcome.reason}, {"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest},
+                    {"counters", rundir::countersJson(counters)}}, counters);
+}
+
+}  // namespace lathe::engine
