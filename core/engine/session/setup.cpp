@@ -4,25 +4,27 @@
 
 namespace lathe::engine {
 
-Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& config, const SetupProgress& progress) {
+Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, const SetupProgress& report) {
     auto setup = std::make_unique<Setup>();
-    setup->config = config;
-    setup->threads = applyThreads(config.parallel);
-    LATHE_TRY_ASSIGN(setup->device, chooseDevice(config.parallel));
-    LATHE_TRY(guarded("loading the data", [&] { return setup->openData(progress); }));
-    if (!progress(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
+    setup->config = chosen;
+    setup->threads = applyThreads(chosen.parallel);
+    LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel));
+    LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report); }));
+    if (!report(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
     LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(); }));
     return setup;
 }
 
-Result<void> Setup::openData(const SetupProgress& progress) {
-    const LoadProgress report = [&](std::int64_t done, std::int64_t total) { return progress(live::Phase::LoadingData, done, total); };
-    LATHE_TRY_ASSIGN(data, openRunData(config, report));
+Result<void> Setup::openData(const SetupProgress& report) {
+    const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
+    LATHE_TRY_ASSIGN(data, openRunData(config, loaded));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
     LATHE_TRY_ASSIGN(task, makeTask(config.task, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
-    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device), report));
-    if (!data.eval.ids.empty()) LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device), report));
+    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device), loaded));
+    if (!data.eval.ids.empty()) {
+        LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device), loaded));
+    }
     plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
     LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates));
     return {};

@@ -9,6 +9,7 @@
 #include "engine/train/curve.h"
 #include "engine/train/model_state.h"
 #include "engine/train/trainer.h"
+#include "live/segment.h"
 
 #include <functional>
 #include <memory>
@@ -40,11 +41,11 @@ struct Setup {
     std::optional<GlobalStep> plannedUpdates;
 
     /// Config, Data and Unsupported errors name their key. Nothing is loaded into the model but model.weights.
-    static Result<std::unique_ptr<Setup>> build(const config::RunConfig& config, const SetupProgress& progress);
+    static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report);
     Environment environment() const { return environmentRecord(config, device, threads, parallel->layout()); }
 
 private:
-    Result<void> openData(const SetupProgress& progress);
+    Result<void> openData(const SetupProgress& report);
     Result<void> buildModel();
 };
 
