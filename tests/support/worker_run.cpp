@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace lathe::tests {
@@ -129,7 +129,7 @@ bool WorkerRun::wait(int seconds) {
     while (running()) {
         record();
         if (std::chrono::steady_clock::now() > until) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ::poll(nullptr, 0, 1);
     }
     while (true) {
         const std::size_t before = m_frames.size();
