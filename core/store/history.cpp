@@ -172,6 +172,10 @@ std::unique_ptr<History> History::open(const std::filesystem::path& workspace) {
 }
 
 Result<void> History::refresh(const std::function<void(std::size_t, std::size_t)>& progress) {
+    if (!m_impl->db) {  // it could not be used before; perhaps it can now
+        m_impl->connect();
+        for (const auto& [folder, row] : m_impl->rowsByFolder) m_impl->unsaved.insert(folder);
+    }
     const stdfs::path runs = m_impl->workspace / "runs";
     auto folders = listFolder(runs);
     if (!folders.ok() && folders.error().code != ErrorCode::NotFound) return std::move(folders).error();

@@ -43,9 +43,13 @@ void Intake::take(RingKey key, std::uint64_t sequence, live::FrameType type, std
     case live::FrameType::Histogram:
     case live::FrameType::Text: break;
     }
-    if (problem)
-        log::warning("Frame " + std::to_string(sequence) + " of ring " + std::to_string(key.ring) + " in session " +
-                     std::to_string(key.session) + " is left out: " + problem->text());
+    if (!problem) return;
+    // One line for 1, 10, 100, … of them: a sender gone wild must not fill the log.
+    ring.damaged += 1;
+    for (std::uint64_t power = 1; power <= ring.damaged; power *= 10)
+        if (power == ring.damaged)
+            log::warning("Frame " + std::to_string(sequence) + " of ring " + std::to_string(key.ring) + " in session " +
+                         std::to_string(key.session) + " is left out (" + std::to_string(ring.damaged) + " so far): " + problem->text());
 }
 
 Intake::Place& Intake::place(RingKey key, std::uint16_t id) {

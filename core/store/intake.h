@@ -31,6 +31,7 @@ public:
     };
     struct Ring {
         std::uint64_t taken = 0, recorded = 0;
+        std::uint64_t damaged = 0;  ///< frames left out
         std::vector<Place> places;  ///< by series id of the ring
     };
     struct NewSeries {

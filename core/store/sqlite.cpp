@@ -158,6 +158,8 @@ Result<Database> Database::open(const std::filesystem::path& file, Access access
         error.sentence = "Cannot open " + file.string() + ": " + sqlite3_errstr(rc);
         return error;
     }
+    if (access == Access::ReadWrite && sqlite3_db_readonly(handle, "main") == 1)  // SQLite makes do with less than asked for
+        return fileError("write", file.native(), EROFS);
     harden(handle);
     sqlite3_busy_timeout(handle, busyMs);
     LATHE_TRY(db.run("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA foreign_keys=OFF; PRAGMA synchronous=FULL"));

@@ -1,6 +1,8 @@
 // Points into run.sqlite and back, against the layout most trackers use: one row per sample, 1,000 rows a transaction,
 // write-ahead log, synchronous NORMAL. Prints JSON lines. Usage: bench_store [folder on the disk to measure]
+#include "base/file_system.h"
 #include "live/frame.h"
+#include "store/history.h"
 #include "store/run_store.h"
 
 #include <chrono>
@@ -64,9 +66,10 @@ void print(const std::string& name, const std::string& peer, const std::string& 
                 peer.c_str(), metric.c_str(), value, unit.c_str());
     std::fflush(stdout);
 }
-void compare(const std::string& name, const std::string& metric, double ours, double peers, const std::string& unit, bool higherIsBetter) {
+void compare(const std::string& name, const std::string& metric, double ours, double peers, const std::string& unit, bool higherIsBetter,
+             const std::string& peer = "row-per-sample") {
     print(name, "lathe", metric, ours, unit);
-    print(name, "row-per-sample", metric, peers, unit);
+    print(name, peer, metric, peers, unit);
     print(name, "ratio", metric, higherIsBetter ? ours / peers : peers / ours, "times better");
 }
 
@@ -270,6 +273,35 @@ void trickle(const stdfs::path& folder, const std::string& name, bool oneFrame) 
     print(name, "lathe", "slowest flush", slowest, "s");
 }
 
+/// A window that starts in a workspace of 10,000 runs, against reading every summary file.
+void history(const stdfs::path& folder) {
+    constexpr int kRuns = 10'000;
+    for (int i = 0; i < kRuns; ++i) {
+        const stdfs::path run = folder / "runs" / ("run" + std::to_string(i));
+        stdfs::create_directories(run);
+        std::ofstream(run / "summary.json") << std::string(1500, 'x');
+        std::ofstream(run / "user.json") << std::string(200, 'y');
+        stdfs::last_write_time(run / "summary.json", stdfs::file_time_type::clock::now() - std::chrono::hours(1));
+        stdfs::last_write_time(run / "user.json", stdfs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+    print("10000 runs", "lathe", "seconds to build the index", seconds([&] { take(History::open(folder)->refresh()); }), "s");
+    const double peer = seconds([&] {
+        std::size_t bytes = 0;
+        for (const auto& run : stdfs::directory_iterator(folder / "runs"))
+            for (const char* name : {"summary.json", "user.json"}) bytes += take(readFile(run.path() / name, 1 << 20)).size();
+        check(bytes == std::size_t{kRuns} * 1700, "summaries are missing");
+    });
+    compare("10000 runs", "seconds to list", seconds([&] {
+        const auto index = History::open(folder);
+        check(take(index->rows()).size() == kRuns, "rows are missing");
+    }), peer, "s", false, "read every file");
+    compare("10000 runs", "seconds to list and look for changes", seconds([&] {
+        const auto index = History::open(folder);
+        take(index->refresh());
+        check(take(index->rows()).size() == kRuns, "rows are missing");
+    }), peer, "s", false, "read every file");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -279,6 +311,7 @@ int main(int argc, char** argv) {
     bulk(folder);
     trickle(folder, "100 series in one frame", true);
     trickle(folder, "100 series in frames of their own", false);
+    history(folder);
     stdfs::remove_all(folder);
     return 0;
 }
