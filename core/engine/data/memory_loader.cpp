@@ -1,6 +1,7 @@
 #include "engine/data/batch_cursor.h"
 #include "engine/data/loader_kinds.h"
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -15,27 +16,33 @@ public:
     WholeRead(const PartReader& reader, Batch& all) : m_reader(reader), m_all(all) {}
 
     Result<void> run(int threads, const LoadProgress& progress) {
+        const std::int64_t count = m_all.count();
         {
             std::vector<std::jthread> others;
             for (int i = 1; i < threads; ++i)
-                others.emplace_back([this] { work({}); });
-            work(progress);
+                others.emplace_back([this] { work([] { return true; }); });
+            work([&] { return !progress || progress(std::min(m_next.load(), count), count); });
         }
+        if (!m_error && progress && !progress(count, count))
+            stop();
         if (m_error)
             return std::move(*m_error);
         return {};
     }
 
 private:
-    void work(const LoadProgress& progress) {
+    template <typename MayGoOn>
+    void work(const MayGoOn& mayGoOn) {
         const std::int64_t count = m_all.count();
-        for (std::int64_t row = m_next++; row < count && !m_stop; row = m_next++) {
+        for (std::int64_t row = m_next++, mine = 0; row < count && !m_stop; row = m_next++, ++mine) {
             if (auto ok = read(row); !ok)
                 fail(row, std::move(ok).error());
-            if (progress && (row % 64 == 0 || row + 1 == count) && !progress(row + 1, count))
-                fail(-1, Error{ErrorCode::Stopped, "Stopped while the data were read", "", {}});
+            if (mine % 32 == 0 && !mayGoOn())
+                stop();
         }
     }
+
+    void stop() { fail(-1, Error{ErrorCode::Stopped, "Stopped while the data were read", "", {}}); }
 
     Result<void> read(std::int64_t row) const {
         try {
