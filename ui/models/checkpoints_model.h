@@ -6,6 +6,7 @@
 #include <QAbstractItemModel>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lathe::models {
@@ -49,7 +50,8 @@ private:
         std::vector<session::CheckpointItem> items;
     };
     void rebuild();
-    QVariant groupCell(const Group& group, int column, int role) const;
+    QString titleOf(std::int32_t session) const;
+    const session::CheckpointItem* itemAt(const QModelIndex& index) const;  ///< nothing for a group
     QVariant itemCell(const session::CheckpointItem& item, int column, int role) const;
     QString display(const session::CheckpointItem& item, int column) const;
     QString whyKept(const session::CheckpointItem& item) const;

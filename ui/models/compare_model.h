@@ -5,6 +5,7 @@
 #include "session/run_session.h"
 
 #include <QAbstractTableModel>
+#include <QTimer>
 
 #include <memory>
 #include <optional>
@@ -46,14 +47,17 @@ private:
         bool differs = false;
     };
     void rebuild();
-    void addSettings();
-    void addResults();
-    void addResult(const QString& key, const QString& label, const std::vector<std::optional<double>>& values, std::optional<bool> higherIsBetter);
+    void readSettings();
+    std::vector<Row> results() const;
+
 
     std::vector<std::shared_ptr<session::RunSession>> m_sessions;
+    std::vector<Row> m_settings;  ///< read once for a set of runs
     std::vector<Row> m_rows;
     std::vector<int> m_shown;
+    int m_columns = 0;   ///< runs that columns were made for
     bool m_onlyDifferences = true;
+    QTimer m_soon;
     QString m_problem;
 };
 

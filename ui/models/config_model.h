@@ -37,6 +37,9 @@ private:
         QString section, key, label, help, value, other;
         bool differs = false;
     };
+    static QString textOf(const config::Field& field, const config::Value& value);
+    void select();
+
     std::vector<Row> m_rows;
     std::vector<int> m_shown;
     QString m_otherName, m_yaml;

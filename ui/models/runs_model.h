@@ -6,10 +6,6 @@
 
 #include <QAbstractTableModel>
 
-#include <cstdint>
-#include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace lathe::models {
@@ -59,13 +55,15 @@ private:
     void takeRuns();
     void rebuild();
     bool passes(std::size_t run) const;
-    void order(std::vector<int>& rows) const;
+    std::vector<int> shownNow() const;
+    void orderAll();
     QString display(const session::RunEntry& entry, int column) const;
 
     session::Workspace* m_workspace;
     std::vector<session::RunEntry> m_runs;
     std::vector<QString> m_search;     ///< lower-cased text of each run, made once
-    std::vector<int> m_shown;
+    std::vector<int> m_order;          ///< all runs as they are sorted
+    std::vector<int> m_shown;          ///< those of them that pass the filter
     QString m_filter;
     QStringList m_words;
     QStringList m_checked;

@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QTemporaryFile>
@@ -33,14 +34,14 @@ QStringList withSettings(QStringList arguments, const QStringList& settings) {
 
 /// The sentence of a failure: from the JSON, else the last line on standard error.
 QString sentenceOf(const QJsonObject& object, const QByteArray& errors, int exitCode) {
-    for (const char* key : {"error", "sentence", "why", "reason"}) {
-        const QJsonValue value = object.value(QLatin1String(key));
-        if (value.isString() && !value.toString().isEmpty()) return value.toString();
-        if (value.isObject() && value.toObject().value(QLatin1String("sentence")).isString()) return value.toObject().value(QLatin1String("sentence")).toString();
-    }
-    QList<QByteArray> lines = errors.trimmed().split('\n');
-    if (!lines.isEmpty() && !lines.last().trimmed().isEmpty()) return QString::fromUtf8(lines.last().trimmed());
-    return Launcher::tr("lathe-trainer ended with code %1 and said nothing").arg(exitCode);
+    const QJsonObject error = object.value(QStringLiteral("error")).toObject();
+    QString sentence = error.value(QStringLiteral("sentence")).toString();
+    const QJsonObject problem = error.value(QStringLiteral("problems")).toArray().first().toObject();
+    if (!problem.isEmpty())
+        sentence += QStringLiteral(": %1: %2").arg(problem.value(QStringLiteral("key")).toString(), problem.value(QStringLiteral("sentence")).toString());
+    if (!sentence.isEmpty()) return sentence;
+    const QByteArray last = errors.trimmed().split('\n').last().trimmed();
+    return last.isEmpty() ? Launcher::tr("lathe-trainer ended with code %1 and said nothing").arg(exitCode) : QString::fromUtf8(last);
 }
 
 LaunchResult resultOf(const ChildProcess::Ended& ended) {

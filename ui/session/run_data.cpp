@@ -74,8 +74,8 @@ Series& RunData::seriesOf(const std::string& name, std::int32_t session, std::in
     const auto fitting = std::find_if(grids.begin(), grids.end(), [&](const auto& grid) {
         return grid->size() && std::int64_t(grid->attempts.at(0)) == firstAttempt;
     });
-    if (fitting == grids.end()) grids.push_back(std::make_shared<Grid>());
-    series = std::make_unique<Series>(fitting == grids.end() ? grids.back() : *fitting);
+    const std::shared_ptr<Grid> grid = fitting == grids.end() ? grids.emplace_back(std::make_shared<Grid>()) : *fitting;
+    series = std::make_unique<Series>(grid);
     ++m_shape;
     return *series;
 }

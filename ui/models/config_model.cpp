@@ -1,0 +1,91 @@
+#include "models/config_model.h"
+
+#include "base/file_system.h"
+#include "config/schema.h"
+#include "session/qt_text.h"
+
+namespace lathe::models {
+
+using session::toQt;
+
+namespace {
+constexpr std::uint64_t kLargestConfig = 1 << 20;
+}
+
+ConfigModel::ConfigModel(QObject* parent) : QAbstractTableModel(parent) {}
+
+void ConfigModel::setConfigs(const config::RunConfig& config, const config::RunConfig& other, const QString& otherName) {
+    beginResetModel();
+    m_rows.clear();
+    m_otherName = otherName;
+    m_yaml = toQt(config::toYaml(config));
+    const config::Values values = config::toValues(config), others = config::toValues(other);
+    for (const config::Section& section : config::Schema::builtin().sections())
+        for (const config::Field& field : section.fields) {
+            const auto value = values.find(field.key()), otherValue = others.find(field.key());
+            if (value == values.end() || otherValue == others.end()) continue;
+            const bool differs = !(value->second == otherValue->second);
+            if (!differs && !config::isVisible(field, values)) continue;  // has no meaning with the other settings
+            m_rows.push_back({toQt(section.label), toQt(field.key()), toQt(field.label), toQt(field.help), textOf(field, value->second),
+                              textOf(field, otherValue->second), differs});
+        }
+    select();
+    endResetModel();
+}
+
+QString ConfigModel::textOf(const config::Field& field, const config::Value& value) {
+    if (std::holds_alternative<std::monostate>(value) && !field.noneText.empty()) return toQt(field.noneText);
+    const QString text = toQt(config::valueText(value));
+    return field.unit.empty() || text.isEmpty() ? text : text + QLatin1Char(' ') + toQt(field.unit);
+}
+
+QString ConfigModel::setFile(const std::filesystem::path& yaml) {
+    const auto text = readFile(yaml, kLargestConfig);
+    if (!text.ok()) {
+        setConfigs({}, {}, tr("default"));
+        return toQt(text.error().text());
+    }
+    const config::Loaded loaded = config::parse(*text, yaml.parent_path());
+    setConfigs(loaded.config, config::RunConfig{}, tr("default"));
+    for (const config::Problem& problem : loaded.problems)
+        if (problem.severity == config::Severity::Error) return toQt(problem.key.empty() ? problem.sentence : problem.key + ": " + problem.sentence);
+    return {};
+}
+
+void ConfigModel::select() {
+    m_shown.clear();
+    for (std::size_t i = 0; i < m_rows.size(); ++i)
+        if (m_rows[i].differs || !m_onlyDifferences) m_shown.push_back(int(i));
+}
+
+void ConfigModel::setOnlyDifferences(bool on) {
+    if (on == m_onlyDifferences) return;
+    beginResetModel();
+    m_onlyDifferences = on;
+    select();
+    endResetModel();
+}
+
+int ConfigModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_shown.size()); }
+int ConfigModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(ColumnCount); }
+
+QVariant ConfigModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid() || index.row() >= rowCount()) return {};
+    const Row& row = m_rows[std::size_t(m_shown[std::size_t(index.row())])];
+    switch (role) {
+    case Qt::DisplayRole: return index.column() == Key ? row.label : index.column() == Value ? row.value : row.other;
+    case Qt::ToolTipRole: return QStringLiteral("%1\n%2").arg(row.key, row.help);
+    case SectionRole: return row.section;
+    case KeyRole: return row.key;
+    case DiffersRole: return row.differs;
+    case HelpRole: return row.help;
+    default: return {};
+    }
+}
+
+QVariant ConfigModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    return section == Key ? tr("Setting") : section == Value ? tr("Value") : m_otherName;
+}
+
+}  // namespace lathe::models
