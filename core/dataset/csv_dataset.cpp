@@ -170,7 +170,9 @@ Result<std::unique_ptr<Dataset>> openCsv(const Source& source) {
         LATHE_TRY_ASSIGN(const bool any, reader.next());
         if (!any) break;
         LATHE_TRY(rows.add());
-        if (rows.lines.size() % kReportRows == 0) LATHE_TRY(source.report(static_cast<std::int64_t>(rows.lines.size()), 0));
+        if (rows.lines.size() % kReportRows != 0) continue;
+        LATHE_TRY(source.report(static_cast<std::int64_t>(rows.lines.size()), 0));
+        LATHE_TRY(checkMemory(source.path, 8.0 * static_cast<double>(rows.cells.size()), source.key));
     }
     Info info;
     info.format = "csv";

@@ -32,8 +32,21 @@ std::optional<double> cellNumber(std::string_view cell) {
 CsvReader::CsvReader(ByteSource source, std::string key)
     : m_source(std::move(source)), m_key(std::move(key)), m_block(kBlockBytes) {}
 
-Error CsvReader::error(const std::string& sentence, std::int64_t line) const {
-    return dataError("Line " + std::to_string(line) + " of " + m_source.path().string() + " " + sentence, m_key);
+void CsvReader::fail(const std::string& sentence, std::int64_t line) {
+    if (!m_failure) m_failure = dataError("Line " + std::to_string(line) + " of " + m_source.path().string() + " " + sentence, m_key);
+    m_at = m_end = 0;
+}
+
+bool CsvReader::refill() {
+    if (m_failure) return false;
+    auto got = m_source.read(std::as_writable_bytes(std::span(m_block)));
+    if (!got.ok()) {
+        m_failure = std::move(got).error();
+        m_failure->key = m_key;
+    }
+    m_at = 0;
+    m_end = m_failure ? 0 : *got;
+    return m_end > 0;
 }
 
 Result<CsvReader> CsvReader::open(const std::filesystem::path& path, const std::string& key) {
@@ -48,90 +61,75 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, const std::
     return reader;
 }
 
-Result<int> CsvReader::peek() {
-    if (m_at == m_end) {
-        LATHE_TRY_ASSIGN(m_end, m_source.read(std::as_writable_bytes(std::span(m_block))));
-        m_at = 0;
-        if (m_end == 0) return -1;
-    }
-    return static_cast<unsigned char>(m_block[m_at]);
-}
-
 std::string& CsvReader::newCell() {
     if (m_count == m_cells.size()) m_cells.emplace_back();
     m_cells[m_count].clear();
     return m_cells[m_count++];
 }
 
-Result<void> CsvReader::endLine() {
-    LATHE_TRY_ASSIGN(const int first, peek());
-    if (first < 0) return {};
+void CsvReader::endLine() {
+    const int first = peek();
+    if (first < 0) return;
     take();
-    if (first == '\r') {
-        LATHE_TRY_ASSIGN(const int second, peek());
-        if (second == '\n') take();
-    }
+    if (first == '\r' && peek() == '\n') take();
     ++m_line;
-    return {};
 }
 
-Result<void> CsvReader::readQuoted(std::string& cell) {
+void CsvReader::readQuoted(std::string& cell) {
     const std::int64_t begin = m_line;
     take();
     while (true) {
-        LATHE_TRY_ASSIGN(const int c, peek());
-        if (c < 0) return error("opens a quote (\") that is never closed", begin);
+        const int c = peek();
+        if (c < 0) return fail("opens a quote (\") that is never closed", begin);
         take();
         if (c == '"') {
-            LATHE_TRY_ASSIGN(const int following, peek());
-            if (following != '"') break;
+            if (peek() != '"') break;
             take();
         }
         if (c == '\n') ++m_line;
         cell += static_cast<char>(c);
-        if (cell.size() > kMaxCellBytes) return error("opens a quote (\") that runs over more than 1 MiB: close it", begin);
+        if (cell.size() > kMaxCellBytes) return fail("opens a quote (\") that runs over more than 1 MiB: close it", begin);
     }
-    LATHE_TRY_ASSIGN(const int after, peek());
+    const int after = peek();
     if (after >= 0 && after != ',' && after != '\r' && after != '\n')
-        return error("has text behind a closing quote: write a quote inside a quoted cell twice (\"\")", m_line);
-    return {};
+        fail("has text behind a closing quote: write a quote inside a quoted cell twice (\"\")", m_line);
 }
 
-Result<void> CsvReader::readCell(std::string& cell) {
-    LATHE_TRY_ASSIGN(const int first, peek());
-    if (first == '"') return readQuoted(cell);
-    while (true) {
-        LATHE_TRY_ASSIGN(const int c, peek());
-        if (c < 0 || c == ',' || c == '\r' || c == '\n') return {};
-        if (c == 0) return error("holds a zero byte: the file is no text in UTF-8 (save it as CSV UTF-8)", m_line);
-        cell += static_cast<char>(c);
-        take();
-        if (cell.size() > kMaxCellBytes) return error("has a cell longer than 1 MiB: this is no CSV file", m_line);
+void CsvReader::readPlain(std::string& cell) {
+    while (peek() >= 0) {
+        const char* begin = m_block.data() + m_at;
+        const char* end = std::find_if(begin, static_cast<const char*>(m_block.data() + m_end),
+                                       [](char c) { return c == ',' || c == '\n' || c == '\r' || c == 0; });
+        cell.append(begin, end);
+        m_at += static_cast<std::size_t>(end - begin);
+        if (cell.size() > kMaxCellBytes) return fail("has a cell longer than 1 MiB: this is no CSV file", m_line);
+        if (m_at == m_end) continue;
+        if (*end == 0) fail("holds a zero byte: the file is no text in UTF-8 (save it as CSV UTF-8)", m_line);
+        return;
     }
 }
 
 Result<bool> CsvReader::readRecord() {
     m_count = 0;
-    while (true) {  // empty lines
-        LATHE_TRY_ASSIGN(const int c, peek());
-        if (c < 0) return false;
-        if (c != '\r' && c != '\n') break;
-        LATHE_TRY(endLine());
-    }
+    while (peek() == '\r' || peek() == '\n') endLine();
     m_recordLine = m_line;
-    while (true) {
-        LATHE_TRY(readCell(newCell()));
-        if (m_count > kMaxColumns) return error("has more than 100,000 cells", m_recordLine);
-        LATHE_TRY_ASSIGN(const int c, peek());
-        if (c != ',') break;
-        take();
+    if (peek() >= 0) {
+        while (true) {
+            std::string& cell = newCell();
+            if (peek() == '"') readQuoted(cell);
+            else readPlain(cell);
+            if (m_count > kMaxColumns) fail("has more than 100,000 cells", m_recordLine);
+            if (peek() != ',') break;
+            take();
+        }
+        endLine();
     }
-    LATHE_TRY(endLine());
-    return true;
+    if (m_failure) return *m_failure;
+    return m_count > 0;
 }
 
 Result<void> CsvReader::readHeader() {
-    LATHE_TRY(peek());
+    static_cast<void>(peek());  // fills the block
     const std::string_view begin(m_block.data(), std::min<std::size_t>(m_end, 3));
     if (begin == kByteOrderMark) m_at += 3;
     const std::string name = m_source.path().string();
@@ -156,11 +154,11 @@ Result<void> CsvReader::readHeader() {
 
 Result<bool> CsvReader::next() {
     LATHE_TRY_ASSIGN(const bool any, readRecord());
-    if (any && m_count != m_header.size())
-        return error("has " + countOf(static_cast<std::int64_t>(m_count), "cell", "cells") + ", the header has " +
-                         std::to_string(m_header.size()) + ": every line needs one cell for each column",
-                     m_recordLine);
-    return any;
+    if (!any || m_count == m_header.size()) return any;
+    fail("has " + countOf(static_cast<std::int64_t>(m_count), "cell", "cells") + ", the header has " +
+             std::to_string(m_header.size()) + ": every line needs one cell for each column",
+         m_recordLine);
+    return *m_failure;
 }
 
 }  // namespace lathe::dataset

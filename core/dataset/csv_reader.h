@@ -32,13 +32,15 @@ private:
 
     Result<void> readHeader();
     Result<bool> readRecord();
-    Result<int> peek();          ///< next byte, -1 at the end
-    void take() { ++m_at; }
-    Result<void> readCell(std::string& cell);
-    Result<void> readQuoted(std::string& cell);
-    Result<void> endLine();
+    void readPlain(std::string& cell);
+    void readQuoted(std::string& cell);
+    void endLine();
     std::string& newCell();
-    Error error(const std::string& sentence, std::int64_t line) const;
+    int peek() { return m_at != m_end || refill() ? static_cast<unsigned char>(m_block[m_at]) : -1; }  ///< next byte, -1 at the end
+    void take() { ++m_at; }
+    bool refill();
+    /// The first failure is kept, and what follows reads as the end of the file.
+    void fail(const std::string& sentence, std::int64_t line);
 
     ByteSource m_source;
     std::string m_key;
@@ -47,6 +49,7 @@ private:
     std::size_t m_count = 0;
     std::vector<char> m_block;
     std::size_t m_at = 0, m_end = 0;
+    std::optional<Error> m_failure;
     std::int64_t m_line = 1, m_recordLine = 1;
 };
 
