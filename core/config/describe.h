@@ -44,14 +44,14 @@ template <typename V>
 constexpr void describe(V& v, Of<RunSection>) {
     using S = RunSection;
     v(&S::name, "name", "Name", "What the run is called; empty makes a name from the preset and the changed settings.",
-      {.example = "first try"});
+      {.example = "first try", .applies = Applies::Resume});
     v(&S::seed, "seed", "Seed", "Start of all random numbers: initial weights, order of the samples, dropout, augmentation.",
       {.minimum = 0, .maximum = kMany, .shortName = "seed"});
     v(&S::epochs, "epochs", "Epochs", "Passes over the training data; the run ends with this or with max_updates, whichever comes first.",
       {.minimum = 1, .maximum = 1e9, .unit = "epochs", .none = "no limit", .example = "10", .shortName = "ep", .applies = Applies::Resume});
     v(&S::maxUpdates, "max_updates", "Most updates", "Applied optimizer updates after which the run ends.",
       {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "no limit", .example = "1000", .shortName = "upd", .applies = Applies::Resume});
-    v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .level = Level::Advanced});
+    v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>
@@ -60,13 +60,13 @@ constexpr void describeDataSource(V& v) {
     v(&S::format, "format", "Format", "How the data is stored; auto decides by what lies at the path.",
       {.choices = "auto|image_folder|csv|idx"});
     v(&S::train, "train", "Training data", "Folder of class folders with JPEG or PNG images, a CSV file, or an IDX image file.",
-      {.example = "data/flowers", .isPath = true});
+      {.example = "data/flowers", .isPath = true, .applies = Applies::Resume});
     v(&S::trainLabels, "train_labels", "Training labels", "IDX label file that belongs to the training images.",
-      {.example = "train-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true});
+      {.example = "train-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true, .applies = Applies::Resume});
     v(&S::eval, "eval", "Evaluation data", "Data to evaluate on, in the same form; empty holds out a part of the training data.",
-      {.example = "data/flowers-eval", .isPath = true});
+      {.example = "data/flowers-eval", .isPath = true, .applies = Applies::Resume});
     v(&S::evalLabels, "eval_labels", "Evaluation labels", "IDX label file that belongs to the evaluation images.",
-      {.example = "t10k-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true});
+      {.example = "t10k-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true, .applies = Applies::Resume});
     v(&S::evalFraction, "eval_fraction", "Held-out part", "Random part of the training data kept for evaluation when no evaluation data is given.",
       {.minimum = 0, .maximum = 0.9});
     v(&S::splitSeed, "split_seed", "Split seed", "Chooses the held-out samples; apart from the run's seed, so that runs compare on one split.",
@@ -113,7 +113,7 @@ constexpr void describe(V& v, Of<ModelSection>) {
       {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152"});
     v(&S::hidden, "hidden", "Hidden layers", "Width of each hidden layer.",
       {.minimum = 1, .maximum = 1e6, .visibleIf = "model.name=mlp", .shortName = "h"});
-    v(&S::filters, "filters", "Filters", "Filters of each convolution stage; each stage halves the image.",
+    v(&S::filters, "filters", "Filters", "Filters of each convolution stage; a stage halves images of 4 pixels or more.",
       {.minimum = 1, .maximum = 65536, .visibleIf = "model.name=convnet", .shortName = "f"});
     v(&S::dropout, "dropout", "Dropout", "Part of the activations that is dropped while training.",
       {.minimum = 0, .maximum = 0.95, .example = "0.1", .visibleIf = "model.name=mlp|convnet", .shortName = "do"});
@@ -146,7 +146,7 @@ constexpr void describe(V& v, Of<OptimizerSection>) {
     v(&S::name, "name", "Optimizer", "The rule that turns gradients into changes of the weights.", {.choices = "adamw|sgd"});
     v(&S::learningRate, "learning_rate", "Learning rate", "Size of a step at the peak of the schedule.",
       {.minimum = 0, .maximum = 1000, .above = true, .shortName = "lr", .applies = Applies::Resume});
-    v(&S::weightDecay, "weight_decay", "Weight decay", "Pulls weights towards zero; biases and normalization are left alone.",
+    v(&S::weightDecay, "weight_decay", "Weight decay", "Pulls all weights towards zero.",
       {.minimum = 0, .maximum = 100, .shortName = "wd", .applies = Applies::Resume});
     v(&S::beta1, "beta1", "Beta 1", "Memory of the mean gradient.",
       {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfAdamw, .shortName = "b1", .level = Level::Advanced, .applies = Applies::Resume});
