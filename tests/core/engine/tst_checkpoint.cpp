@@ -1,0 +1,375 @@
+// Checkpoints: everything comes back, whatever is damaged is named and loads nothing, a failed save leaves nothing.
+#include "engine/checkpoint/checkpoint_reader.h"
+#include "engine/checkpoint/checkpoint_writer.h"
+#include "engine/train/curve.h"
+#include "engine/train/model_state.h"
+#include "loop_fixture.h"
+
+#include <QtTest>
+
+#include <fstream>
+#include <sys/stat.h>
+
+using namespace lathe;
+using namespace lathe::engine;
+using namespace lathe::engine::test;
+
+namespace {
+
+namespace stdfs = std::filesystem;
+
+/// The real file system with faults to be switched on.
+class FaultyFiles final : public FileSystem {
+public:
+    Result<std::unique_ptr<OutputFile>> create(const stdfs::path& path) override {
+        if (createsLeft-- == 0) return fileError("create", path.native(), ENOSPC);
+        return real().create(path);
+    }
+    Result<void> makeFolder(const stdfs::path& path) override { return real().makeFolder(path); }
+    Result<void> rename(const stdfs::path& from, const stdfs::path& to) override {
+        if (failRename) return fileError("rename", to.native(), EIO);
+        return real().rename(from, to);
+    }
+    Result<void> link(const stdfs::path& existing, const stdfs::path& name) override {
+        if (failLink) return fileError("link", name.native(), EXDEV);
+        return real().link(existing, name);
+    }
+    Result<void> remove(const stdfs::path& file) override { return real().remove(file); }
+    Result<void> syncFolder(const stdfs::path& folder) override { return real().syncFolder(folder); }
+    Result<std::uint64_t> freeBytes(const stdfs::path& folder) override {
+        if (free) return *free;
+        return real().freeBytes(folder);
+    }
+    int createsLeft = -1;
+    bool failRename = false, failLink = false;
+    std::optional<std::uint64_t> free;
+};
+
+/// A trained model with its registry, and the writer of its checkpoints.
+struct Bench {
+    explicit Bench(const stdfs::path& where, std::int64_t width = 5, bool frozen = false, const std::string& prefix = {})
+        : folder(where), model(width, at::kFloat, prefix), frozenModel(frozen ? std::make_unique<ScaleModel>(7, at::kFloat, "frozen.") : nullptr) {
+        if (frozenModel) {
+            frozenModel->p().set_requires_grad(false);
+            model.blocks().push_back(std::move(frozenModel->blocks()[0]));
+        }
+        table = std::make_unique<ParamTable>(model);
+        storage = std::make_unique<FlatStorage>(*table);
+        section.learningRate = 0.1;
+        optimizer = Optimizer::make(section, *storage).value();
+        modelState = std::make_unique<ModelState>(model, *table);
+        best = std::make_unique<BestValue>(BestValue::make({}, {{"loss", false}}).value());
+        state.add(*modelState);
+        state.add(*optimizer);
+        state.add(*best);
+        state.add(progress);
+    }
+    void train(int updates, double gradient = 0.5) {
+        for (int i = 0; i < updates; ++i) {
+            storage->flats()[0].gradient.narrow(0, 0, 1).fill_(gradient * (i + 1));
+            optimizer->step(0.1);
+            progress.counters.globalStep = progress.counters.globalStep.next();
+            progress.counters.updateAttempts = progress.counters.updateAttempts.next();
+        }
+    }
+    Result<SaveOutcome> save(const std::string& previous = {}) {
+        TrainerRecord record;
+        record.environment["threads"] = "2";
+        record.configYaml = "run:\n  seed: 1\n";
+        writer = std::make_unique<CheckpointWriter>(files, CheckpointPlace{folder, "abc", 1, "hash", "single", previous}, state, record, hooks);
+        return again();
+    }
+    Result<SaveOutcome> again() {
+        const Metrics metrics{{"loss", 0.1}};
+        return writer->save({progress, metrics, true, Probe{"ids", "0.5", "nan"}, "interval"});
+    }
+
+    stdfs::path folder;
+    ScaleModel model;
+    std::unique_ptr<ScaleModel> frozenModel;
+    std::unique_ptr<ParamTable> table;
+    std::unique_ptr<FlatStorage> storage;
+    config::OptimizerSection section;
+    std::unique_ptr<Optimizer> optimizer;
+    std::unique_ptr<ModelState> modelState;
+    std::unique_ptr<BestValue> best;
+    Progress progress;
+    TrainState state;
+    FaultyFiles files;
+    RecordingHooks hooks;
+    std::unique_ptr<CheckpointWriter> writer;
+};
+
+std::string slurp(const stdfs::path& file) { return readFile(file, 1u << 26).value(); }
+
+void spit(const stdfs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+}
+
+ino_t inodeOf(const stdfs::path& file) {
+    struct stat info {};
+    ::stat(file.c_str(), &info);
+    return info.st_ino;
+}
+
+QString textOf(const Error& error) { return QString::fromStdString(error.text()); }
+
+}  // namespace
+
+class CheckpointTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() {
+        m_temporary = std::make_unique<QTemporaryDir>();
+        m_folder = m_temporary->path().toStdString();
+    }
+
+    void everythingComesBack() {
+        Bench saved(m_folder);
+        saved.train(10);
+        saved.best->take({{"loss", 0.25}}, GlobalStep(4));
+        saved.progress.skippedInARow = 3;
+        const auto outcome = saved.save();
+        QVERIFY2(outcome.ok(), outcome.ok() ? "" : outcome.error().text().c_str());
+        QCOMPARE(outcome->folder, std::string("s001-000000010"));
+
+        Bench loaded(m_folder);
+        const auto checkpoint = loadCheckpoint(m_folder / outcome->folder, loaded.state);
+        QVERIFY2(checkpoint.ok(), checkpoint.ok() ? "" : checkpoint.error().text().c_str());
+        QVERIFY(at::equal(loaded.model.p(), saved.model.p()));
+        QCOMPARE(loaded.state.digest(), saved.state.digest());
+        QVERIFY(loaded.progress.counters == saved.progress.counters);
+        QCOMPARE(loaded.progress.skippedInARow, 3);
+        QCOMPARE(*loaded.best->value(), 0.25);
+        QCOMPARE(checkpoint->record.probe.gradNorm, std::string("nan"));
+        QCOMPARE(checkpoint->manifest.metrics.at("eval/loss"), std::string("0.1"));
+        QVERIFY(checkpoint->manifest.best);
+
+        saved.train(1);  // update 11 is the same bits on both sides: Adam's count was restored
+        loaded.train(1);
+        QVERIFY(at::equal(loaded.model.p(), saved.model.p()));
+    }
+
+    void plainSafetensorsHoldTheModelsNames() {
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        const auto header = rundir::readSafetensorsHeader((m_folder / "s001-000000000/model-00000.safetensors").string());
+        QVERIFY(header.ok());
+        QVERIFY(header->tensors.contains("p") && header->tensors.contains("seen"));
+        QCOMPARE(header->tensors.size(), std::size_t(2));
+    }
+
+    void onlyTheOwnerMayReadIt() {
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        for (const auto& entry : stdfs::recursive_directory_iterator(m_folder)) {
+            const auto permissions = entry.status().permissions();
+            QCOMPARE(permissions & (stdfs::perms::group_all | stdfs::perms::others_all), stdfs::perms::none);
+        }
+    }
+
+    void flippedByteIsNamedAndNothingIsLoaded_data() {
+        QTest::addColumn<QString>("file");
+        for (const char* file : {"model-00000.safetensors", "optimizer-00000.safetensors", "trainer.json"}) QTest::newRow(file) << file;
+    }
+    void flippedByteIsNamedAndNothingIsLoaded() {
+        QFETCH(QString, file);
+        Bench saved(m_folder);
+        saved.train(3);
+        QVERIFY(saved.save().ok());
+        const stdfs::path path = m_folder / "s001-000000003" / file.toStdString();
+        std::string content = slurp(path);
+        content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 0x10);
+        spit(path, content);
+        Bench other(m_folder);
+        const std::string before = other.state.digest();
+        const auto loaded = loadCheckpoint(m_folder / "s001-000000003", other.state);
+        QVERIFY(!loaded.ok());
+        QVERIFY2(textOf(loaded.error()).contains(file), loaded.error().text().c_str());
+        QCOMPARE(loaded.error().code, ErrorCode::Corrupt);
+        QCOMPARE(other.state.digest(), before);
+    }
+
+    void truncatedAndMissingFilesAreNamed_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<bool>("remove");
+        for (const char* file : {"model-00000.safetensors", "optimizer-00000.safetensors", "trainer.json", "manifest.json"}) {
+            QTest::addRow("%s missing", file) << file << true;
+            QTest::addRow("%s cut", file) << file << false;
+        }
+    }
+    void truncatedAndMissingFilesAreNamed() {
+        QFETCH(QString, file);
+        QFETCH(bool, remove);
+        Bench saved(m_folder);
+        saved.train(3);
+        QVERIFY(saved.save().ok());
+        const stdfs::path path = m_folder / "s001-000000003" / file.toStdString();
+        if (remove) stdfs::remove(path);
+        else stdfs::resize_file(path, stdfs::file_size(path) / 2);
+        Bench other(m_folder);
+        const std::string before = other.state.digest();
+        const auto loaded = loadCheckpoint(m_folder / "s001-000000003", other.state);
+        QVERIFY(!loaded.ok());
+        QVERIFY2(textOf(loaded.error()).contains(file), loaded.error().text().c_str());
+        QCOMPARE(other.state.digest(), before);
+    }
+
+    void newerVersionIsRefusedByNumber() {
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        const stdfs::path path = m_folder / "s001-000000000/manifest.json";
+        std::string text = slurp(path);
+        text.replace(text.find("\"format\": 1"), 11, "\"format\": 9");
+        spit(path, text);
+        const auto loaded = loadCheckpoint(m_folder / "s001-000000000", saved.state);
+        QVERIFY(!loaded.ok());
+        QCOMPARE(loaded.error().code, ErrorCode::Version);
+        QVERIFY(textOf(loaded.error()).contains("9"));
+    }
+
+    void everyMisfitIsListedAtOnce() {
+        Bench saved(m_folder, 5);
+        saved.train(2);
+        QVERIFY(saved.save().ok());
+        Bench wider(m_folder, 6), renamed(m_folder, 5, false, "other.");
+        const auto shapes = loadCheckpoint(m_folder / "s001-000000002", wider.state);
+        QVERIFY(!shapes.ok());
+        QVERIFY2(textOf(shapes.error()).contains("p has shape [5], this model needs [6]"), shapes.error().text().c_str());
+        QVERIFY(textOf(shapes.error()).contains("p/exp_avg_sq has shape [5]"));
+        const auto names = loadCheckpoint(m_folder / "s001-000000002", renamed.state);
+        QVERIFY(!names.ok());
+        for (const char* part : {"other.p is missing", "other.seen is missing", "p is not in this run", "seen is not in this run"})
+            QVERIFY2(textOf(names.error()).contains(part), names.error().text().c_str());
+        QVERIFY(at::equal(renamed.model.p(), at::ones({5})));
+    }
+
+    void unknownAndMissingStateIsAnError() {
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        Bench more(m_folder);
+        Curve curve = Curve::make({}, GlobalStep(10)).value();
+        more.state.add(curve);
+        const auto missing = loadCheckpoint(m_folder / "s001-000000000", more.state);
+        QVERIFY(!missing.ok());
+        QVERIFY2(textOf(missing.error()).contains("“schedule” is missing"), missing.error().text().c_str());
+        QVERIFY(more.save().ok());
+        const auto unknown = loadCheckpoint(m_folder / "s001-000000000", saved.state);
+        QVERIFY(!unknown.ok());
+        QVERIFY2(textOf(unknown.error()).contains("“schedule” is unknown"), unknown.error().text().c_str());
+    }
+
+    void weightsAloneLeaveTheRest() {
+        Bench saved(m_folder);
+        saved.train(5);
+        QVERIFY(saved.save().ok());
+        Bench fresh(m_folder);
+        QVERIFY(loadCheckpointWeights(m_folder / "s001-000000005", fresh.modelState->stateTensors()).ok());
+        QVERIFY(at::equal(fresh.model.p(), saved.model.p()));
+        QCOMPARE(fresh.optimizer->updates(), 0);
+        QCOMPARE(fresh.progress.counters.globalStep.value(), 0);
+    }
+
+    void unchangedFrozenTensorsAreLinked() {
+        Bench saved(m_folder, 5, true);
+        QVERIFY(saved.save().ok());
+        saved.train(1);
+        const auto second = saved.again();
+        QVERIFY(second.ok());
+        const std::string file = "frozen-00000.safetensors";
+        QCOMPARE(inodeOf(m_folder / "s001-000000000" / file), inodeOf(m_folder / "s001-000000001" / file));
+        QVERIFY(second->linkedBytes > 0);
+        QVERIFY(inodeOf(m_folder / "s001-000000000/model-00000.safetensors") != inodeOf(m_folder / "s001-000000001/model-00000.safetensors"));
+        saved.train(1);
+        saved.files.failLink = true;  // another file system: copied instead
+        QVERIFY(saved.again().ok());
+        QVERIFY(inodeOf(m_folder / "s001-000000002" / file) != inodeOf(m_folder / "s001-000000001" / file));
+        QCOMPARE(slurp(m_folder / "s001-000000002" / file), slurp(m_folder / "s001-000000001" / file));
+        stdfs::remove_all(m_folder / "s001-000000000");
+        QVERIFY(rundir::verifyCheckpoint(m_folder / "s001-000000001")->ok());
+    }
+
+    void missingSpaceIsToldBeforeAnythingIsWritten() {
+        Bench saved(m_folder);
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        saved.train(1);
+        saved.files.free = 1000;
+        const auto full = saved.again();
+        QVERIFY(!full.ok());
+        QCOMPARE(full.error().code, ErrorCode::NoSpace);
+        QVERIFY2(textOf(full.error()).contains("need 1.0") && textOf(full.error()).contains("have 1"), full.error().text().c_str());
+        QCOMPARE(rundir::listCheckpoints(m_folder).size(), std::size_t(1));
+        saved.files.free.reset();
+        QVERIFY(saved.again().ok());
+    }
+
+    void failureAtAnyFileLeavesNothingBehind() {
+        Bench saved(m_folder);
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        saved.train(1);
+        int failures = 0;
+        for (int n = 0; n < 20; ++n, ++failures) {
+            saved.files.createsLeft = n;
+            if (saved.again().ok()) break;
+            QCOMPARE(listFolder(m_folder)->size(), std::size_t(1));
+        }
+        QCOMPARE(failures, 4);  // model, optimizer, trainer.json, manifest.json
+        saved.files.createsLeft = -1;
+        saved.train(1);
+        saved.files.failRename = true;
+        QVERIFY(!saved.again().ok());
+        QCOMPARE(listFolder(m_folder)->size(), std::size_t(2));
+    }
+
+    void framesAreAwaitedBeforePublishing() {
+        Bench saved(m_folder);
+        saved.hooks.lastFrames = [] { return std::map<int, std::uint64_t>{{0, 17}}; };
+        bool seenUnpublished = false;
+        saved.hooks.beforePublish = [&](GlobalStep) {
+            seenUnpublished = stdfs::exists(m_folder / ".s001-000000000/manifest.json") && !stdfs::exists(m_folder / "s001-000000000");
+            return Result<void>();
+        };
+        QVERIFY(saved.save().ok());
+        QVERIFY(seenUnpublished);
+        QCOMPARE(rundir::readCheckpoint(m_folder / "s001-000000000")->lastFrame.at(0), std::uint64_t(17));
+    }
+
+    void leftoversAndEqualNamesAreReplaced() {
+        Bench saved(m_folder);
+        stdfs::create_directories(m_folder / ".s001-000000000/torn");
+        QVERIFY(saved.save().ok());
+        saved.best->take({{"loss", 0.5}}, GlobalStep(0));
+        QVERIFY(saved.again().ok());
+        QCOMPARE(*listFolder(m_folder), std::vector<std::string>{"s001-000000000"});
+        Bench loaded(m_folder);
+        QVERIFY(loadCheckpoint(m_folder / "s001-000000000", loaded.state).ok());
+        QCOMPARE(*loaded.best->value(), 0.5);
+    }
+
+    void lengthenedRunKeepsItsCurve() {
+        config::RunConfig config;
+        config.optimizer.learningRate = 1e-3;
+        Curve curve = Curve::make(config, GlobalStep(20)).value();
+        Curve loaded = Curve::make(config, GlobalStep(40)).value();
+        QVERIFY(loaded.setStateValues(curve.stateValues()).ok());
+        auto told = loaded.reconcile(config, GlobalStep(40));
+        QCOMPARE(loaded.schedule().totalUpdates, 20);
+        QCOMPARE(told.size(), std::size_t(1));
+        QVERIFY(told[0].find("40") != std::string::npos && told[0].find("20") != std::string::npos);
+        config.schedule.totalUpdates = 40;
+        config.optimizer.learningRate = 1e-4;
+        told = loaded.reconcile(config, GlobalStep(40));
+        QCOMPARE(loaded.schedule().totalUpdates, 40);
+        QCOMPARE(loaded.baseRate(), 1e-4);
+        QCOMPARE(told.size(), std::size_t(2));
+    }
+
+private:
+    std::unique_ptr<QTemporaryDir> m_temporary;
+    stdfs::path m_folder;
+};
+
+QTEST_GUILESS_MAIN(CheckpointTest)
+#include "tst_checkpoint.moc"
