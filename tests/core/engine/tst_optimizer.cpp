@@ -1,0 +1,227 @@
+// Fifty updates against plain PyTorch with its fused optimizers, and the arithmetic of the flat storage beneath.
+#include "engine/parallel/norm_kernel.h"
+#include "engine/task/task.h"
+#include "golden_file.h"
+#include "loop_fixture.h"
+
+#include <ATen/Parallel.h>
+
+#include <QtTest>
+
+using namespace lathe;
+using namespace lathe::engine;
+
+namespace {
+
+constexpr std::int64_t kClasses = 5;
+
+struct Case {
+    std::string name;
+    config::ModelSection model;
+    std::vector<std::int64_t> shape;        ///< of one sample
+    std::vector<std::int64_t> parts;        ///< sizes of the micro-batches of an update
+    at::ScalarType dtype = at::kFloat;
+    config::OptimizerSection optimizer;
+    double tolerance = 1e-6;
+};
+
+config::OptimizerSection adamw(double clip) {
+    config::OptimizerSection section;
+    section.learningRate = 3e-3;
+    section.weightDecay = 1e-2;
+    section.maxGradNorm = clip;
+    return section;
+}
+
+config::OptimizerSection sgd(double clip) {
+    config::OptimizerSection section;
+    section.name = "sgd";
+    section.learningRate = 0.05;
+    section.weightDecay = 1e-3;
+    section.nesterov = true;
+    section.maxGradNorm = clip;
+    return section;
+}
+
+config::ModelSection mlp() {
+    config::ModelSection section;
+    section.name = "mlp";
+    section.hidden = {16, 9};
+    return section;
+}
+
+config::ModelSection convnet() {
+    config::ModelSection section;
+    section.name = "convnet";
+    section.filters = {4, 6};
+    section.batchNorm = true;
+    return section;
+}
+
+const std::vector<Case>& cases() {
+    static const std::vector<Case> all{
+        {"mlp_adamw", mlp(), {12}, {32}, at::kFloat, adamw(1.0), 1e-6},
+        {"mlp_adamw_window", mlp(), {12}, {12, 12, 5}, at::kFloat, adamw(0.5), 1e-6},
+        {"mlp_sgd", mlp(), {12}, {32}, at::kFloat, sgd(100), 1e-6},
+        {"convnet_adamw", convnet(), {2, 9, 9}, {6}, at::kDouble, adamw(1.0), 1e-8},
+        {"convnet_sgd_window", convnet(), {2, 9, 9}, {6, 6, 3}, at::kDouble, sgd(1.0), 1e-8},
+    };
+    return all;
+}
+
+/// The micro-batches of make_training_golden.py, window after window.
+class MadeWindows final : public WindowSource {
+public:
+    explicit MadeWindows(const Case& shape) : m_case(shape) {}
+    Result<void> load(const plan::Window& window, std::vector<Batch>& out) override {
+        out.clear();
+        const std::int64_t k = window.microBatches.front().begin / static_cast<std::int64_t>(m_case.parts.size());
+        for (std::size_t i = 0; i < m_case.parts.size(); ++i) {
+            const std::int64_t size = m_case.parts[i];
+            std::vector<std::int64_t> full{size};
+            full.insert(full.end(), m_case.shape.begin(), m_case.shape.end());
+            Batch batch;
+            batch.input = (made("x" + std::to_string(k) + "." + std::to_string(i), full) * 4).to(m_case.dtype);
+            batch.target = (at::arange(size, at::kLong) * 7 + k + static_cast<std::int64_t>(i)) % kClasses;
+            batch.ids.resize(static_cast<std::size_t>(size));
+            out.push_back(std::move(batch));
+        }
+        return {};
+    }
+
+private:
+    const Case& m_case;
+};
+
+std::unique_ptr<Task> classification() {
+    dataset::Info info;
+    for (int i = 0; i < kClasses; ++i) info.classNames.push_back(std::to_string(i));
+    info.classCounts.assign(kClasses, 1);
+    return makeTask({}, info).value();
+}
+
+}  // namespace
+
+class OptimizerTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() { at::set_num_threads(1); }
+
+    void fiftyUpdatesEqualPlainPyTorch_data() {
+        QTest::addColumn<int>("index");
+        for (std::size_t i = 0; i < cases().size(); ++i) QTest::newRow(cases()[i].name.c_str()) << static_cast<int>(i);
+    }
+    void fiftyUpdatesEqualPlainPyTorch() {
+        QFETCH(int, index);
+        const Case& c = cases()[static_cast<std::size_t>(index)];
+        const auto golden = readGolden("training.safetensors");
+        ModelShape shape;
+        shape.outputs = kClasses;
+        shape.features = c.shape.size() == 1 ? c.shape[0] : c.shape[0] * c.shape[1] * c.shape[2];
+        if (c.shape.size() == 3) shape.channels = c.shape[0], shape.height = c.shape[1], shape.width = c.shape[2];
+        const auto model = makeModel(c.model, shape, 1, c.dtype, at::kCPU).value();
+        setGoldenWeights(*model);
+        const ParamTable table(*model);
+        FlatStorage storage(table);
+        const auto optimizer = Optimizer::make(c.optimizer, storage).value();
+        const auto task = classification();
+        const auto parallel = makeSingleProcess();
+        const auto precision = makePrecision({}).value();
+        MadeWindows windows(c);
+        const auto parts = static_cast<std::int64_t>(c.parts.size());
+        const FixedAccumulation accumulation({.samples = 50 * parts, .batchSize = 1, .microBatches = parts});
+        auto best = BestValue::make({}, task->metricInfo()).value();
+        Progress progress;
+        ActiveTime time(Clock::system());
+        test::Recorder recorder;
+        TrainerParts trainerParts{.task = task.get(), .phases = {{Phase{}, model.get(), &storage, optimizer.get()}}, .parallel = parallel.get(),
+                                  .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .best = &best,
+                                  .progress = &progress, .time = &time, .hooks = {&recorder}};
+        TrainerSettings settings;
+        settings.maxUpdates = 50;
+        settings.baseRate = c.optimizer.learningRate;
+        settings.schedule = {"linear", 4, 50, 0.1};
+        settings.maxGradNorm = c.optimizer.maxGradNorm;
+        QCOMPARE(Trainer(trainerParts, settings).run().state, rundir::State::Completed);
+
+        for (std::size_t i = 0; i < 50; ++i) {
+            const auto expected = [&](const char* what) { return golden.at(c.name + "/" + what)[static_cast<std::int64_t>(i)].item<double>(); };
+            const UpdateResult& result = recorder.rows.at(i).result;
+            QVERIFY2(std::abs(result.loss - expected("loss")) <= c.tolerance * expected("loss"), qPrintable(QString("loss of update %1").arg(i + 1)));
+            QVERIFY2(std::abs(result.gradNorm - expected("norm")) <= 10 * c.tolerance * expected("norm"), qPrintable(QString("norm of update %1").arg(i + 1)));
+            QVERIFY(std::abs(result.learningRate - expected("lr")) <= 1e-15);
+        }
+        std::vector<NamedTensor> all = model->parameters();
+        for (const NamedTensor& buffer : model->buffers()) all.push_back(buffer);
+        for (const NamedTensor& named : all)
+            QVERIFY2(relativeDifference(named.tensor, golden.at(c.name + "/end/" + named.name)) <= 10 * c.tolerance, named.name.c_str());
+    }
+
+    void flatStorageKeepsTheModelsTensors() {
+        const auto model = makeModel(mlp(), {.features = 12, .outputs = kClasses}, 3, at::kFloat, at::kCPU).value();
+        const auto parameters = model->parameters();
+        std::vector<at::Tensor> before;
+        for (const NamedTensor& named : parameters) before.push_back(named.tensor.detach().clone());
+        const ParamTable table(*model);
+        FlatStorage storage(table);
+        QCOMPARE(storage.views().size(), parameters.size());
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            QVERIFY(at::equal(parameters[i].tensor, before[i]));
+            QCOMPARE(parameters[i].tensor.grad().const_data_ptr(), storage.views()[i].gradient.const_data_ptr());
+            QCOMPARE(reinterpret_cast<std::uintptr_t>(parameters[i].tensor.const_data_ptr()) % 64, std::uintptr_t(0));
+        }
+        const at::Tensor out = at::linear(at::ones({1, 12}), parameters[0].tensor, parameters[1].tensor).sum();
+        out.backward();
+        QVERIFY(storage.flats()[storage.views()[0].flat].gradient.sum().item<double>() != 0);
+        storage.clearGradients();
+        QCOMPARE(parameters[1].tensor.grad().sum().item<double>(), 0.0);
+    }
+
+    void normHoldsForLargeAndOddSizes() {
+        std::vector<float> big(128, 1e19f);
+        QVERIFY(std::abs(std::sqrt(sumOfSquares(big.data(), 128)) - 1.1313708e20) < 1e14);
+        for (const std::int64_t count : {0, 1, 15, 16, 17, 4095, 4096, 4097, 100003}) {
+            std::vector<float> values(static_cast<std::size_t>(count));
+            double expected = 0;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = static_cast<float>(std::sin(static_cast<double>(i)));
+                expected += static_cast<double>(values[i]) * values[i];
+            }
+            QVERIFY(std::abs(sumOfSquares(values.data(), count) - expected) <= 1e-12 * (1 + expected));
+            // Cut at chunk borders the parts add up to the same bits.
+            double parts = 0;
+            for (std::int64_t begin = 0; begin < count; begin += kNormChunk)
+                parts += sumOfSquares(values.data() + begin, std::min(kNormChunk, count - begin));
+            QCOMPARE(std::bit_cast<quint64>(parts), std::bit_cast<quint64>(sumOfSquares(values.data(), count)));
+        }
+        for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::nanf("")}) {
+            std::vector<float> values(1000, 1.0f);
+            values[777] = bad;
+            QVERIFY(!std::isfinite(sumOfSquares(values.data(), 1000)));
+        }
+    }
+
+    void infiniteGradientLeavesEverythingAndNamesTheParameter() {
+        config::OptimizerSection section;
+        test::Fixture f(2, at::kFloat, section);
+        f.windows.batches = {test::batchOf({{0.5, 0.25}})};
+        f.run(1);
+        const auto before = f.optimizer->stateTensors();
+        std::vector<at::Tensor> copies;
+        for (const StateTensor& item : before) copies.push_back(item.tensor.clone());
+        const at::Tensor p = f.model.p().detach().clone();
+        f.storage.views()[0].gradient.fill_(std::numeric_limits<double>::infinity());
+        const GradientNorm norm = f.parallel->globalNorm(f.storage);
+        QCOMPARE(norm.notFinite, std::string("p"));
+        QCOMPARE(f.precision->verdict(1.0, norm), std::string("the gradient of p is not finite"));
+        f.windows.batches = {test::batchOf({{1e38, 1e38}, {1e38, 1e38}, {1e38, 1e38}, {1e38, 1e38}})};  // the loss overflows
+        f.settings.epochs = 2;
+        f.run(1);
+        QCOMPARE(f.progress.counters.skippedUpdates.value(), 1);
+        QVERIFY(at::equal(f.model.p(), p));
+        for (std::size_t i = 0; i < copies.size(); ++i) QVERIFY(at::equal(before[i].tensor, copies[i]));
+    }
+};
+
+QTEST_GUILESS_MAIN(OptimizerTest)
+#include "tst_optimizer.moc"
