@@ -1,0 +1,169 @@
+#include "launch/frame_book.h"
+
+#include "base/log.h"
+#include "base/number_text.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::launch {
+
+using nlohmann::json;
+using rundir::JsonReader;
+
+static constexpr std::size_t kSparklinePoints = 64;
+static constexpr const char* kLoss = "train/loss";
+
+FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session, std::int64_t startStep)
+    : m_writer(writer), m_summary(summary), m_session(session), m_activeBefore(summary.activeSeconds),
+      m_lastAttempt(summary.counters.updateAttempts.value()), m_lastStep(startStep) {
+    std::erase_if(m_summary.sparkline, [&](const auto& point) { return point.first > startStep; });
+    if (m_summary.best && m_summary.best->step > startStep) m_summary.best.reset();
+    if (m_summary.sparkline.size() > 1) m_stride = std::max<std::int64_t>(1, m_summary.sparkline[1].first - m_summary.sparkline[0].first);
+}
+
+void FrameBook::take(int ring, const live::Frame& frame) {
+    m_writer.take(ring, m_session, frame.sequence, frame.type, frame.payload);
+    if (frame.type == live::FrameType::Points) {
+        takePoints(ring, frame);
+    } else if (frame.type == live::FrameType::Event) {
+        takeEvent(frame);
+    } else if (frame.type == live::FrameType::Series) {
+        const auto series = live::decodeSeries(frame.payload);
+        if (!series) return log::warning(series.error().text());
+        m_series[{ring, series->id}] = {series->name, nullptr, ring == 0 && series->name == kLoss};
+    }
+}
+
+void FrameBook::takePoints(int ring, const live::Frame& frame) {
+    const auto points = live::decodePoints(frame.payload);
+    if (!points) return log::warning(points.error().text());
+    for (const auto& item : points->items) {
+        const auto known = m_series.find({ring, item.series});
+        if (known == m_series.end()) continue;
+        Series& series = known->second;
+        if (series.last == nullptr) series.last = &m_summary.last[series.name];
+        *series.last = item.value;
+        ++m_points;
+        if (series.isLoss) addToSparkline(points->step, item.value);
+    }
+    if (ring != 0) return;  // the supervisor's own samples do not move training on
+    m_lastAttempt = std::max(m_lastAttempt, points->attempt);
+    m_lastStep = std::max(m_lastStep, points->step);
+    m_activeNs = std::max(m_activeNs, points->activeNs);
+    Counters& counters = m_summary.counters;
+    counters.updateAttempts = UpdateAttempt(m_lastAttempt);
+    counters.globalStep = GlobalStep(m_lastStep);
+    counters.skippedUpdates = SkippedUpdates(std::max<std::int64_t>(0, m_lastAttempt - m_lastStep));
+    m_summary.activeSeconds = m_activeBefore + static_cast<double>(m_activeNs) / 1e9;
+}
+
+/// Points at multiples of the stride; whenever there are too many, every second one goes.
+void FrameBook::addToSparkline(std::int64_t step, double loss) {
+    auto& line = m_summary.sparkline;
+    if (!std::isfinite(loss) || (!line.empty() && step < line.back().first + m_stride)) return;
+    line.emplace_back(step, loss);
+    if (line.size() <= kSparklinePoints) return;
+    m_stride *= 2;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < line.size(); i += 2) line[kept++] = line[i];
+    line.resize(kept);
+}
+
+void FrameBook::takeEvent(const live::Frame& frame) {
+    const auto event = live::decodeEvent(frame.payload);
+    if (!event) return log::warning(event.error().text());
+    if (event->kind == "checkpoint") bookCheckpoint(*event);
+    else if (event->kind == "best") bookBest(*event);
+    else if (event->kind == "plan") bookPlan(*event);
+    else if (event->kind == "ended") bookEnded(*event);
+    else if (event->kind == "save_failed") m_saveProblem = event->text;
+    else if (event->kind == "environment") {
+        const auto facts = rundir::parseStrict(event->json, "environment event");
+        if (!facts || !facts->is_object()) return;
+        for (const auto& [name, value] : facts->items()) m_environment[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+}
+
+/// Reads an event's facts; what is wrong with them is logged and the event stays a mere sentence.
+template <typename Read>
+static void withFacts(const live::EventFrame& event, Read read) {
+    const std::string what = "The " + event.kind + " event of attempt " + std::to_string(event.attempt);
+    const auto object = rundir::parseStrict(event.json.empty() ? "{}" : event.json, what);
+    if (!object) return log::warning(object.error().text());
+    JsonReader reader(*object, what);
+    read(reader);
+    if (const auto fine = reader.check(); !fine) log::warning(fine.error().text());
+}
+
+static void adoptCounters(JsonReader& reader, rundir::Summary& summary) {
+    if (!reader.has("counters")) return;
+    const Counters counters = rundir::readCounters(reader, "counters");
+    if (reader.check()) summary.counters = counters;
+}
+
+void FrameBook::bookCheckpoint(const live::EventFrame& event) {
+    withFacts(event, [&](JsonReader& reader) {
+        store::CheckpointRow row;
+        row.folder = reader.text("folder");
+        row.session = m_session;
+        row.attempt = event.attempt;
+        row.step = event.step;
+        row.wallNs = event.wallNs;
+        row.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, reader.integer("bytes", 0)));
+        row.isBest = reader.flag("best", false);
+        row.metricsJson = json(reader.textMap("metrics")).dump(-1, ' ', false, json::error_handler_t::replace);
+        if (!reader.check() || !rundir::parseCheckpointName(row.folder)) return reader.fail("folder", "is not a checkpoint's name");
+        adoptCounters(reader, m_summary);
+        if (const auto added = m_writer.addCheckpoint(row); !added) log::error(added.error().text());
+        if (row.isBest) {
+            if (const auto marked = m_writer.markBest(row.folder); !marked) log::error(marked.error().text());
+        }
+        m_lastCheckpoint = row.folder;
+        m_saveProblem.clear();
+        ++m_saves;
+    });
+}
+
+void FrameBook::bookBest(const live::EventFrame& event) {
+    withFacts(event, [&](JsonReader& reader) {
+        const rundir::BestValue best{reader.text("metric"), reader.number("value", 0), reader.integer("step", event.step),
+                                     reader.flag("higher_is_better", false)};
+        if (reader.check()) m_summary.best = best;
+    });
+}
+
+void FrameBook::bookPlan(const live::EventFrame& event) {
+    withFacts(event, [&](JsonReader& reader) {
+        m_summary.plannedUpdates.reset();
+        if (reader.has("planned_updates")) m_summary.plannedUpdates = reader.integer("planned_updates");
+    });
+}
+
+void FrameBook::bookEnded(const live::EventFrame& event) {
+    withFacts(event, [&](JsonReader& reader) {
+        Ended ended;
+        const auto state = rundir::stateFrom(reader.text("state"));
+        if (!state || rundir::isAlive(*state)) return reader.fail("state", "is not an ending");
+        ended.state = *state;
+        ended.why = reader.text("why", event.text);
+        ended.checkpoint = reader.text("checkpoint", "");
+        if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
+        if (!reader.check()) return;
+        if (ended.counters) m_summary.counters = *ended.counters;
+        m_ended = std::move(ended);
+    });
+}
+
+std::optional<double> FrameBook::last(const std::string& series) const {
+    for (const auto& [id, known] : m_series) {
+        if (known.name == series && known.last != nullptr) return *known.last;
+    }
+    return std::nullopt;
+}
+
+}  // namespace lathe::launch

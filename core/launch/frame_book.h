@@ -1,0 +1,66 @@
+// The recorder's reading of frames: stores each of them and keeps what the summary, the status and the exit record need.
+// Used by the live supervisor, and by whoever takes in the frames that a lost supervisor left.
+// Thread: one.
+#pragma once
+
+#include "launch/session_end.h"
+#include "live/segment.h"
+#include "rundir/run_folder.h"
+#include "store/run_store.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lathe::launch {
+
+class FrameBook {
+public:
+    /// `writer` and `summary` outlive the book. `summary` holds what earlier sessions left; points of it that lie behind
+    /// `startStep` belong to another branch and leave its sparkline and best value.
+    FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session, std::int64_t startStep);
+
+    void take(int ring, const live::Frame& frame);
+
+    const std::optional<Ended>& ended() const { return m_ended; }
+    const std::map<std::string, std::string>& environment() const { return m_environment; }
+    std::int64_t lastAttempt() const { return m_lastAttempt; }
+    std::int64_t lastStep() const { return m_lastStep; }
+    std::int64_t activeNs() const { return m_activeNs; }                  ///< of this session
+    int saves() const { return m_saves; }                                 ///< checkpoints published in this session
+    const std::string& lastCheckpoint() const { return m_lastCheckpoint; }
+    const std::string& lastSaveProblem() const { return m_saveProblem; }  ///< empty after a save that went well
+    std::optional<double> last(const std::string& series) const;
+    std::int64_t points() const { return m_points; }
+
+private:
+    void takePoints(int ring, const live::Frame& frame);
+    void takeEvent(const live::Frame& frame);
+    void bookCheckpoint(const live::EventFrame& event);
+    void bookBest(const live::EventFrame& event);
+    void bookPlan(const live::EventFrame& event);
+    void bookEnded(const live::EventFrame& event);
+    void addToSparkline(std::int64_t step, double loss);
+
+    store::RunWriter& m_writer;
+    rundir::Summary& m_summary;
+    const int m_session;
+    const double m_activeBefore;
+    struct Series {
+        std::string name;
+        double* last = nullptr;   ///< its place in the summary once it has a point
+        bool isLoss = false;
+    };
+    std::map<std::pair<int, std::uint16_t>, Series> m_series;
+    std::optional<Ended> m_ended;
+    std::map<std::string, std::string> m_environment;
+    std::string m_lastCheckpoint, m_saveProblem;
+    std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0, m_points = 0;
+    std::int64_t m_stride = 1;    ///< steps between points of the sparkline
+    int m_saves = 0;
+};
+
+}  // namespace lathe::launch

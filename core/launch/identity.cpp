@@ -1,0 +1,93 @@
+#include "launch/identity.h"
+
+#include "base/file_system.h"
+#include "base/number_text.h"
+
+#include <algorithm>
+#include <array>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::launch {
+
+namespace stdfs = std::filesystem;
+
+std::string hostName() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+    return name.data();
+}
+
+std::string bootId() {
+    auto text = readFile("/proc/sys/kernel/random/boot_id", 100);
+    std::string id = text ? *text : std::string("unknown");
+    while (!id.empty() && id.back() == '\n') id.pop_back();
+    return id;
+}
+
+std::optional<std::uint64_t> startTimeOf(std::int64_t pid) {
+    const auto text = readFile("/proc/" + std::to_string(pid) + "/stat", 4096);
+    if (!text) return std::nullopt;
+    // Field 2 is the program's name in parentheses and may hold anything: count from its end.
+    std::size_t place = text->rfind(')');
+    if (place == std::string::npos) return std::nullopt;
+    ++place;
+    for (int field = 3; field <= 22; ++field) {
+        const std::size_t begin = text->find_first_not_of(' ', place);
+        if (begin == std::string::npos) return std::nullopt;
+        place = std::min(text->find(' ', begin), text->size());
+        if (field != 22) continue;
+        const auto value = readInteger(std::string_view(*text).substr(begin, place - begin));
+        if (value && *value >= 0) return static_cast<std::uint64_t>(*value);
+    }
+    return std::nullopt;
+}
+
+std::optional<rundir::ProcessIdentity> identityOf(std::int64_t pid, const std::string& token) {
+    const auto start = startTimeOf(pid);
+    if (!start) return std::nullopt;
+    return rundir::ProcessIdentity{hostName(), bootId(), pid, *start, token};
+}
+
+std::optional<VerifiedProcess> VerifiedProcess::find(const rundir::ProcessIdentity& who) {
+    if (who.host != hostName() || who.bootId != bootId() || who.pid <= 1 || who.pid > 0x7fffffff) return std::nullopt;
+    const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(who.pid), 0));
+    if (pidfd < 0) return std::nullopt;
+    VerifiedProcess found(pidfd, who.pid);
+    // Asked after the pidfd is open: what it holds now is what the pid means from here on.
+    if (startTimeOf(who.pid) != who.startTime || !found.isAlive()) return std::nullopt;
+    return std::optional<VerifiedProcess>(std::move(found));
+}
+
+VerifiedProcess::VerifiedProcess(VerifiedProcess&& other) noexcept : m_pidfd(std::exchange(other.m_pidfd, -1)), m_pid(other.m_pid) {}
+
+VerifiedProcess::~VerifiedProcess() {
+    if (m_pidfd >= 0) ::close(m_pidfd);
+}
+
+bool VerifiedProcess::isAlive() const {
+    struct pollfd wait {m_pidfd, POLLIN, 0};
+    return ::poll(&wait, 1, 0) == 0;
+}
+
+bool VerifiedProcess::signal(int number) const {
+    return ::syscall(SYS_pidfd_send_signal, m_pidfd, number, nullptr, 0) == 0;
+}
+
+bool VerifiedProcess::hasOpen(const stdfs::path& file) const {
+    struct stat wanted {};
+    if (::stat(file.c_str(), &wanted) != 0) return false;
+    const stdfs::path folder = "/proc/" + std::to_string(m_pid) + "/fd";
+    const auto names = listFolder(folder);
+    if (!names) return false;
+    for (const std::string& name : *names) {
+        struct stat info {};
+        if (::stat((folder / name).c_str(), &info) == 0 && info.st_dev == wanted.st_dev && info.st_ino == wanted.st_ino) return true;
+    }
+    return false;
+}
+
+}  // namespace lathe::launch

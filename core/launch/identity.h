@@ -1,0 +1,41 @@
+// Who a process is. A pid alone proves nothing: it is taken again by others. Linux, /proc.
+// Thread: no shared state.
+#pragma once
+
+#include "rundir/run_folder.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace lathe::launch {
+
+std::string hostName();
+/// Differs after each start of the machine.
+std::string bootId();
+std::optional<std::uint64_t> startTimeOf(std::int64_t pid);
+/// Of a process of this user's that lives now; nothing when it does not.
+std::optional<rundir::ProcessIdentity> identityOf(std::int64_t pid, const std::string& token);
+
+/// A process that is certainly the one meant, held by a pidfd, so that no signal can reach a stranger.
+class VerifiedProcess {
+public:
+    /// Nothing when it is gone, or the pid belongs to another program by now, or it runs on another host.
+    static std::optional<VerifiedProcess> find(const rundir::ProcessIdentity& who);
+    VerifiedProcess(VerifiedProcess&& other) noexcept;
+    VerifiedProcess& operator=(VerifiedProcess&&) = delete;
+    ~VerifiedProcess();
+
+    bool isAlive() const;
+    bool signal(int number) const;  ///< false when it is gone
+    /// Whether it has this very file open (by device and inode).
+    bool hasOpen(const std::filesystem::path& file) const;
+
+private:
+    VerifiedProcess(int pidfd, std::int64_t pid) : m_pidfd(pidfd), m_pid(pid) {}
+    int m_pidfd;
+    std::int64_t m_pid;
+};
+
+}  // namespace lathe::launch

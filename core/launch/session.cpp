@@ -1,0 +1,398 @@
+#include "launch/session.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "base/program_paths.h"
+#include "config/config.h"
+#include "launch/identity.h"
+#include "launch/retention.h"
+#include "rundir/checkpoint_manifest.h"
+#include "store/history.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::launch {
+
+using rundir::State;
+
+static constexpr std::int64_t kSecond = 1'000'000'000;
+static constexpr std::int64_t kFlushEvery = kSecond, kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
+static constexpr int kWorkerRing = 0, kOwnRing = 1;  // one rank; the supervisor's ring comes after the ranks'
+static constexpr std::uint64_t kMaxConfigBytes = 1u << 20;
+
+static std::int64_t now() { return Clock::system().monotonicNs(); }
+static std::int64_t wall() { return Clock::system().wallNs(); }
+static FileSystem& disk() { return FileSystem::real(); }
+
+Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run) {}
+
+Session::~Session() {
+    if (m_lifeline >= 0) ::close(m_lifeline);
+    if (m_signals >= 0) ::close(m_signals);
+}
+
+// ---- opening
+
+static bool isOnNetwork(const std::filesystem::path& folder) {
+    struct statfs info {};
+    if (::statfs(folder.c_str(), &info) != 0) return false;
+    constexpr std::array<std::uint32_t, 5> kKinds = {0x6969, 0xff534d42, 0xfe534d42, 0x0bd00bd0, 0x47504653};  // NFS, CIFS, SMB2, Lustre, GPFS
+    return std::find(kKinds.begin(), kKinds.end(), static_cast<std::uint32_t>(info.f_type)) != kKinds.end();
+}
+
+static int watchSignals() {
+    sigset_t stops;
+    ::sigemptyset(&stops);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
+    ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+Result<void> Session::open() {
+    m_signals = watchSignals();
+    LATHE_TRY(readPlan());
+    LATHE_TRY(openStore());
+    LATHE_TRY(openMemory());
+    LATHE_TRY(startWorker());
+    return announce();
+}
+
+Result<void> Session::readPlan() {
+    LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_options.session));
+    LATHE_TRY_ASSIGN(const std::string yaml, readFile(m_run.sessionYaml(m_options.session), kMaxConfigBytes));
+    const config::Loaded loaded = config::parse(yaml, m_run.root());
+    if (config::hasErrors(loaded.problems)) {
+        return Error{ErrorCode::Config, m_run.sessionYaml(m_options.session).string() + " cannot be used: " + loaded.problems.front().sentence,
+                     loaded.problems.front().key, {}};
+    }
+    m_config = loaded.config;
+    if (!m_record.checkpoint.empty() && !m_record.weightsOnly) {
+        LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(m_run.checkpoints() / m_record.checkpoint));
+        m_startStep = manifest.counters.globalStep.value();
+        m_startAttempt = manifest.counters.updateAttempts.value();
+        m_summary.counters = manifest.counters;
+    }
+    const Counters loadedCounters = m_summary.counters;
+    LATHE_TRY_ASSIGN(m_summary, rundir::readSummary(m_run));
+    m_summary.counters = loadedCounters;
+    m_summary.task = m_config.task.name;
+    m_summary.model = m_config.model.name;
+    m_summary.sessions = m_options.session;
+    m_summary.startedNs = m_record.startedNs;
+    m_summary.endedNs = 0;
+    m_summary.why.clear();
+    m_summary.state = State::Starting;
+    m_token = m_summary.id + "-" + std::to_string(m_options.session);
+    return {};
+}
+
+Result<void> Session::openStore() {
+    LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database(), isOnNetwork(m_run.root())));
+    store::SessionRow row;
+    row.number = m_options.session;
+    row.parentSession = m_record.parentSession;
+    row.parentAttempt = m_record.parentAttempt;
+    row.verb = m_record.verb;
+    row.startedNs = m_record.startedNs;
+    row.firstStep = m_startStep + 1;
+    row.lastStep = m_startStep;
+    LATHE_TRY(m_writer->beginSession(row));
+    m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session, m_startStep);
+    return {};
+}
+
+Result<void> Session::openMemory() {
+    LATHE_TRY_ASSIGN(m_segment, live::Segment::create({}, m_token));
+    LATHE_ASSERT(m_segment->writers() == kOwnRing + 1);
+    for (int ring = 0; ring < m_segment->writers(); ++ring) m_feeds.emplace_back(*m_segment, ring, m_run.spill(), m_options.session);
+    m_control.recordedSeq.assign(static_cast<std::size_t>(m_segment->writers()), 0);
+    setWishes();
+    return {};
+}
+
+Result<void> Session::startWorker() {
+    std::array<int, 2> lifeline{-1, -1};
+    if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
+    m_lifeline = lifeline[1];
+    m_oomKillsBefore = outOfMemoryKills();
+    WorkerCommand command;
+    command.program = siblingProgram("lathe-worker");
+    command.arguments = {"train", "--run", m_run.root().string(), "--session", std::to_string(m_options.session), "--rank", "0",
+                         "--world", "1", "--segment-fd", "3", "--lifeline-fd", "4"};
+    command.log = m_run.rankLog(kWorkerRing);
+    command.segmentFd = m_segment->fd();
+    command.lifelineFd = lifeline[0];
+    auto worker = WorkerProcess::start(command, m_token);
+    ::close(lifeline[0]);
+    if (!worker) return std::move(worker).error();
+    m_worker.emplace(std::move(*worker));
+    return {};
+}
+
+Result<void> Session::announce() {
+    LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
+    LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
+    const auto self = identityOf(::getpid(), m_token);
+    if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
+    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, {m_worker->identity()}, m_options.session, m_record.startedNs}));
+    writeSummary();
+    if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
+    return {};
+}
+
+// ---- the loop
+
+void Session::wait(int milliseconds) {
+    std::array<pollfd, 3> what = {{{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_worker->pidfd(), POLLIN, 0}}};
+    if (::poll(what.data(), what.size(), milliseconds) <= 0) return;
+    signalfd_siginfo info{};
+    while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
+    if (what[1].revents != 0) m_server->poll();
+}
+
+bool Session::turn(int milliseconds) {
+    wait(milliseconds);
+    m_workerEnd = m_worker->poll();  // asked before the rings are read: what it wrote last is in this turn's drain
+    drain(false);
+    watchHeartbeat();
+    if (now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
+    afterCheckpoint();
+    climb();
+    if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
+    glance();
+    return !m_workerEnd;
+}
+
+void Session::drain(bool final) {
+    for (std::size_t ring = 0; ring < m_feeds.size(); ++ring) {
+        for (int batches = 0; final || batches < 16; ++batches) {  // 16 MiB a turn, so that requests are heard meanwhile
+            const live::RingFeed::Batch batch = m_feeds[ring].read(1u << 20, final);
+            m_lost += batch.lost;
+            for (const live::Frame& frame : batch.frames) m_book->take(static_cast<int>(ring), frame);
+            if (batch.frames.empty()) break;
+        }
+    }
+    m_pace.add(m_book->lastStep(), m_book->activeNs());
+}
+
+/// What is durable is also reported as taken: frames that only this process's memory holds can still be spilled.
+void Session::flush() {
+    std::vector<std::uint64_t> positions;
+    for (const live::RingFeed& feed : m_feeds) positions.push_back(feed.position());
+    m_flushedNs = now();
+    if (const auto flushed = m_writer->flush(); !flushed) {
+        if (m_recorderProblem != flushed.error().sentence) log::error(flushed.error().text());
+        m_recorderProblem = flushed.error().sentence;
+        return;
+    }
+    m_recorderProblem.clear();
+    for (std::size_t ring = 0; ring < m_feeds.size(); ++ring) {
+        const int number = static_cast<int>(ring);
+        m_control.recordedSeq[ring] = m_writer->recordedSequence(number, m_options.session);
+        m_segment->setRecorderBytes(number, positions[ring]);
+    }
+    m_segment->setControl(m_control);
+}
+
+void Session::watchHeartbeat() {
+    if (const auto beat = m_segment->heartbeat(kWorkerRing)) m_beat = *beat;
+    if (m_beat.durableCheckpoint != m_durableSeen) {  // a checkpoint waits for its points to be recorded
+        m_durableSeen = m_beat.durableCheckpoint;
+        drain(false);
+        flush();
+    }
+    State state = State::Running;
+    if (m_ladder.stage() != StopLadder::Stage::None || m_beat.phase == live::Phase::Finishing) state = State::Stopping;
+    else if (m_beat.phase == live::Phase::Paused) state = State::Paused;
+    else if (m_beat.phase < live::Phase::FirstUpdate) state = State::Starting;
+    setState(state);
+    live::Heartbeat own;
+    own.phase = live::Phase::Training;
+    own.attempt = m_book->lastAttempt();
+    own.step = m_book->lastStep();
+    own.monotonicNs = now();
+    own.pid = ::getpid();
+    own.lostFrames = m_lost;
+    m_segment->beat(kOwnRing, own);
+}
+
+void Session::afterCheckpoint() {
+    if (m_book->saves() == m_savesSeen) return;
+    m_savesSeen = m_book->saves();
+    std::vector<std::string> inUse = {m_book->lastCheckpoint()};
+    if (!m_record.checkpoint.empty()) inUse.push_back(m_record.checkpoint);
+    applyRetention(disk(), m_run, m_config, *m_writer, inUse);
+    m_summaryDue = true;
+}
+
+// ---- stopping
+
+void Session::setWishes() {
+    ++m_control.number;
+    m_segment->setControl(m_control);
+}
+
+void Session::signalled(int number) {
+    log::info("Got signal " + signalText(number));
+    if (m_ladder.stage() == StopLadder::Stage::None) {
+        m_ladder.ask(false, now());
+        m_control.stop = live::Control::Stop::SaveAndStop;
+        tellEvent("stop_asked", "Asked to save and stop by signal " + signalText(number));
+    } else {
+        m_ladder.hurry(now());
+        m_control.stop = live::Control::Stop::Discard;
+        tellEvent("stop_asked", "Asked again: leaving at once without saving");
+    }
+    setWishes();
+}
+
+void Session::climb() {
+    if (m_workerEnd) return;
+    const bool fresh = now() - m_beat.monotonicNs < 5 * kSecond;
+    const bool saving = fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
+    const StopLadder::Stage stage = m_ladder.advance(now(), saving);
+    if (stage == StopLadder::Stage::None) return;
+    m_worker->signal(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
+    tellEvent("stop_asked", "The worker was " + m_ladder.text(now()));
+    m_summaryDue = true;
+}
+
+void Session::tellEvent(const std::string& kind, const std::string& text) {
+    live::EventFrame event;
+    event.session = m_options.session;
+    event.attempt = m_book->lastAttempt();
+    event.step = m_book->lastStep();
+    event.wallNs = wall();
+    event.kind = kind;
+    event.text = text;
+    std::vector<std::byte> payload;
+    live::encode(event, payload);
+    if (const auto written = m_segment->write(kOwnRing, live::FrameType::Event, payload); !written) log::warning(written.error().text());
+    log::info(text);
+}
+
+// ---- what others see
+
+void Session::setState(State state) {
+    if (m_summary.state == state) return;
+    m_summary.state = state;
+    m_summaryDue = true;
+}
+
+void Session::writeSummary() {
+    m_summary.updatedNs = wall();
+    if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
+    m_summaryNs = now();
+    m_summaryDue = false;
+}
+
+std::string Session::phaseText() const {
+    std::string text(live::name(m_beat.phase));
+    if (m_beat.total > 0) text += " " + std::to_string(m_beat.done) + "/" + std::to_string(m_beat.total);
+    return text;
+}
+
+void Session::glance() {
+    if (!m_options.glance || (!m_workerEnd && now() - m_glanceNs < kGlanceEvery)) return;
+    m_glanceNs = now();
+    Glance view;
+    view.state = m_summary.state;
+    view.phase = phaseText();
+    view.step = m_book->lastStep();
+    view.plannedSteps = m_summary.plannedUpdates;
+    view.loss = m_book->last("train/loss");
+    view.learningRate = m_book->last("train/lr");
+    view.samplesPerSecond = m_book->last("train/samples_per_second");
+    if (view.plannedSteps) view.secondsLeft = m_pace.secondsFor(*view.plannedSteps - view.step);
+    view.stopping = m_ladder.text(now());
+    m_options.glance(view);
+}
+
+// ---- the end
+
+SessionEnd Session::judge() const {
+    EndFacts facts;
+    facts.ended = m_book->ended();
+    facts.exit = m_workerEnd.value_or(ExitStatus{});
+    facts.killedBy = m_ladder.reason();
+    facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
+    facts.logTail = logTail(m_run.rankLog(kWorkerRing), 3);
+    return judgeEnd(facts);
+}
+
+ExitCode Session::close(const Error* problem) {
+    m_server.reset();
+    if (m_worker && !m_workerEnd) m_worker->signal(SIGKILL);
+    SessionEnd end;
+    ExitCode code = ExitCode::Failed;
+    if (m_book && m_segment) {
+        drain(true);
+        flush();
+        afterCheckpoint();
+        flush();
+    }
+    if (problem != nullptr) {
+        end = {State::Failed, problem->text()};
+        if (problem->code == ErrorCode::Config || problem->code == ErrorCode::Usage) code = ExitCode::Usage;
+    } else {
+        end = judge();
+        code = exitCodeOf(end.state);
+        const bool usage = m_workerEnd && m_workerEnd->code == static_cast<int>(ExitCode::Usage);
+        if (end.state == State::Failed && usage) code = ExitCode::Usage;
+    }
+    writeExitRecord(end, static_cast<int>(code));
+    return code;
+}
+
+void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
+    m_record.state = end.state;
+    m_record.why = end.why;
+    m_record.endedNs = wall();
+    if (m_workerEnd) m_record.signal = m_workerEnd->signal;
+    m_record.exitCode = exitCode;
+    m_record.counters = m_summary.counters;
+    const auto kept = rundir::listCheckpoints(m_run.checkpoints());
+    for (const auto& info : kept) {
+        if (info.problem.empty()) m_record.lastCheckpoint = info.folder;
+    }
+    if (m_book) m_record.environment = m_book->environment();
+    const auto report = [](const Result<void>& result) {
+        if (!result) log::error(result.error().text());
+    };
+    if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
+    if (m_writer) {
+        store::SessionRow row;
+        row.number = m_options.session;
+        row.parentSession = m_record.parentSession;
+        row.parentAttempt = m_record.parentAttempt;
+        row.verb = m_record.verb;
+        row.startedNs = m_record.startedNs;
+        row.endedNs = m_record.endedNs;
+        row.firstStep = m_startStep + 1;
+        row.lastStep = m_book ? m_book->lastStep() : m_startStep;
+        row.end = rundir::name(end.state);
+        row.why = end.why;
+        report(m_writer->endSession(row));
+    }
+    m_summary.state = end.state;
+    m_summary.why = end.why;
+    m_summary.endedNs = m_record.endedNs;
+    if (!m_summary.id.empty()) writeSummary();
+    glance();
+    report(rundir::removeLive(disk(), m_run));
+    if (const auto history = store::History::open(m_run.root().parent_path().parent_path())) report(history->update(m_run.name()));
+}
+
+}  // namespace lathe::launch

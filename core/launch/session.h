@@ -1,0 +1,96 @@
+// One live session as its supervisor sees it: shared memory, worker, recorder, socket, summary. superviseSession() makes
+// one, turns its loop until the worker is gone, and closes it.
+// Thread: one.
+#pragma once
+
+#include "config/sections.h"
+#include "launch/frame_book.h"
+#include "launch/pace.h"
+#include "launch/stop_ladder.h"
+#include "launch/supervisor.h"
+#include "launch/worker_process.h"
+#include "live/control_socket.h"
+#include "live/segment.h"
+#include "live/spill.h"
+#include "store/run_store.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::launch {
+
+class Session {
+public:
+    explicit Session(const SupervisorOptions& options);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Everything up to the worker that runs and the socket that answers.
+    Result<void> open();
+    /// One turn of the loop after waiting up to `milliseconds` for something to do. False: the worker is gone.
+    bool turn(int milliseconds);
+    /// A signal that means "stop": the first one saves, the second leaves at once.
+    void signalled(int number);
+    /// Takes in what is left and writes down how it ended: exit record, history, summary; live.json goes last.
+    ExitCode close(const Error* problem);
+
+private:
+    Result<void> readPlan();
+    Result<void> openMemory();
+    Result<void> openStore();
+    Result<void> startWorker();
+    Result<void> announce();
+    void wait(int milliseconds);
+    void drain(bool final);
+    void flush();
+    void watchHeartbeat();
+    void afterCheckpoint();
+    void climb();
+    void setWishes();
+    void tellEvent(const std::string& kind, const std::string& text);
+    void writeSummary();
+    void setState(rundir::State state);
+    void glance();
+    SessionEnd judge() const;
+    void writeExitRecord(const SessionEnd& end, int exitCode);
+    live::Reply answer(const live::Request& request);
+    live::Reply pin(const std::string& folder);
+    std::string statusJson() const;
+    std::string phaseText() const;
+
+    const SupervisorOptions m_options;
+    const rundir::RunFolder& m_run;
+    rundir::SessionRecord m_record;
+    rundir::Summary m_summary;
+    config::RunConfig m_config;
+    std::string m_token;
+    std::int64_t m_startStep = 0, m_startAttempt = 0;
+
+    std::unique_ptr<live::Segment> m_segment;
+    std::vector<live::RingFeed> m_feeds;
+    live::Control m_control;
+    std::unique_ptr<store::RunWriter> m_writer;
+    std::unique_ptr<FrameBook> m_book;
+    std::unique_ptr<live::ControlServer> m_server;
+    std::optional<WorkerProcess> m_worker;
+    std::optional<ExitStatus> m_workerEnd;
+    int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
+    int m_signals = -1;                     ///< signalfd
+
+    StopLadder m_ladder;
+    Pace m_pace;
+    live::Heartbeat m_beat;                 ///< of rank 0, the newest one
+    std::uint64_t m_lost = 0;               ///< frames that nobody has
+    std::uint64_t m_oomKillsBefore = 0;
+    std::string m_recorderProblem;
+    std::int64_t m_durableSeen = -1;
+    int m_savesSeen = 0;
+    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0;
+    bool m_summaryDue = true;
+};
+
+}  // namespace lathe::launch

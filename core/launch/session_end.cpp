@@ -1,0 +1,92 @@
+#include "launch/session_end.h"
+
+#include "base/exit_code.h"
+#include "base/file_system.h"
+#include "base/number_text.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::launch {
+
+using rundir::State;
+
+std::string signalText(int number) {
+    static constexpr std::array<std::pair<int, const char*>, 10> kNames = {{
+        {SIGSEGV, "SIGSEGV, a crash in memory access"}, {SIGABRT, "SIGABRT, it gave up"}, {SIGBUS, "SIGBUS, memory or a mapped file went away"},
+        {SIGFPE, "SIGFPE, an impossible calculation"}, {SIGILL, "SIGILL, an instruction this processor lacks"}, {SIGKILL, "SIGKILL"},
+        {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU, its time limit"},
+    }};
+    for (const auto& [known, text] : kNames) {
+        if (known == number) return text;
+    }
+    return "number " + std::to_string(number);
+}
+
+static std::string withTail(std::string why, const std::string& tail) {
+    return tail.empty() ? why : why + "; its log ends with: " + tail;
+}
+
+static SessionEnd judgeWithoutAccount(const EndFacts& facts) {
+    if (!facts.killedBy.empty()) return {State::Killed, "The worker was ended: " + facts.killedBy};
+    if (facts.exit.signal) {
+        if (*facts.exit.signal == SIGKILL && facts.systemRanOutOfMemory) {
+            return {State::OutOfMemory, "The system ended the worker because memory ran out; use a smaller data.batch_size "
+                                        "(accumulation.micro_batches makes up for it) or a smaller model"};
+        }
+        return {State::Killed, withTail("The worker was ended by signal " + signalText(*facts.exit.signal), facts.logTail)};
+    }
+    if (!facts.exit.code) return {State::Failed, withTail("The worker ended and nobody knows how", facts.logTail)};
+    switch (static_cast<ExitCode>(*facts.exit.code)) {
+        case ExitCode::Completed: return {State::Failed, withTail("The worker left without saying how it ended", facts.logTail)};
+        case ExitCode::OutOfMemory: return {State::OutOfMemory, withTail("Memory ran out", facts.logTail)};
+        case ExitCode::Diverged: return {State::Diverged, withTail("The numbers are no longer finite", facts.logTail)};
+        default: break;
+    }
+    return {State::Failed, withTail("The worker failed with exit code " + std::to_string(*facts.exit.code), facts.logTail)};
+}
+
+SessionEnd judgeEnd(const EndFacts& facts) {
+    if (!facts.ended) return judgeWithoutAccount(facts);
+    SessionEnd end{facts.ended->state, facts.ended->why};
+    // What it said stands; that it fell over while leaving is worth a word.
+    if (facts.exit.signal) end.why += " (then ended by signal " + signalText(*facts.exit.signal) + ")";
+    return end;
+}
+
+std::uint64_t outOfMemoryKills() {
+    const auto text = readFile("/proc/vmstat", 1u << 20);
+    if (!text) return 0;
+    static constexpr std::string_view kName = "\noom_kill ";
+    const std::size_t place = text->find(kName);
+    if (place == std::string::npos) return 0;
+    const std::size_t begin = place + kName.size();
+    const auto value = readInteger(std::string_view(*text).substr(begin, text->find('\n', begin) - begin));
+    return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
+}
+
+std::string logTail(const std::filesystem::path& file, int lines) {
+    constexpr std::size_t kMost = 1000;
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return {};
+    struct stat info {};
+    std::string text(kMost, '\0');
+    ssize_t got = 0;
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        got = ::pread(fd, text.data(), text.size(), std::max<off_t>(0, info.st_size - static_cast<off_t>(kMost)));
+    ::close(fd);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    for (char& c : text) c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    std::size_t begin = text.size();
+    for (int n = 0; n < lines && begin != 0 && begin != std::string::npos; ++n) begin = text.rfind('\n', begin - 1);
+    if (begin != 0 && begin != std::string::npos && !text.empty()) text.erase(0, begin + 1);
+    return text;
+}
+
+}  // namespace lathe::launch

@@ -1,0 +1,43 @@
+// How a session ended: one function from what is known to state and sentence. Only an "ended" event of the worker can
+// make it completed or stopped.
+// Thread: pure functions.
+#pragma once
+
+#include "launch/worker_process.h"
+#include "rundir/run_folder.h"
+
+#include <optional>
+#include <string>
+
+namespace lathe::launch {
+
+/// The worker's own account, from its "ended" event.
+struct Ended {
+    rundir::State state = rundir::State::Failed;
+    std::string why;
+    std::optional<Counters> counters;
+    std::string checkpoint;
+};
+
+struct EndFacts {
+    std::optional<Ended> ended;
+    ExitStatus exit;
+    std::string killedBy;       ///< this program ended it, and why: "did not stop within 60 s"; else empty
+    bool systemRanOutOfMemory = false;
+    std::string logTail;        ///< last lines of the rank's log
+};
+
+struct SessionEnd {
+    rundir::State state = rundir::State::Failed;
+    std::string why;
+};
+SessionEnd judgeEnd(const EndFacts& facts);
+
+/// "SIGSEGV, a crash in memory access", for people.
+std::string signalText(int number);
+/// Kills by the kernel for lack of memory since the machine started (oom_kill in /proc/vmstat).
+std::uint64_t outOfMemoryKills();
+/// The last `lines` lines of a file that say something, at most 1,000 bytes.
+std::string logTail(const std::filesystem::path& file, int lines);
+
+}  // namespace lathe::launch

@@ -1,0 +1,65 @@
+#include "launch/stop_ladder.h"
+
+#include <algorithm>
+
+namespace lathe::launch {
+
+static constexpr std::int64_t kSecond = 1'000'000'000;
+
+void StopLadder::enter(Stage stage, std::int64_t nowNs, std::int64_t seconds) {
+    m_stage = stage;
+    m_deadlineNs = nowNs + seconds * kSecond;
+}
+
+void StopLadder::ask(bool discard, std::int64_t nowNs) {
+    if (m_stage == Stage::None) {
+        m_askedNs = nowNs;
+        m_discard = discard;
+        enter(Stage::Asked, nowNs, discard ? kDiscardSeconds : kAskSeconds);
+    } else if (discard && !m_discard && m_stage == Stage::Asked) {
+        m_discard = true;
+        m_deadlineNs = std::min(m_deadlineNs, nowNs + kDiscardSeconds * kSecond);
+    }
+}
+
+void StopLadder::hurry(std::int64_t nowNs) {
+    if (m_stage == Stage::None) m_askedNs = nowNs;
+    m_hurried = true;
+    m_discard = true;
+    if (m_stage == Stage::None) m_stage = Stage::Asked;
+    m_deadlineNs = std::min(m_deadlineNs, nowNs);
+}
+
+StopLadder::Stage StopLadder::advance(std::int64_t nowNs, bool saving) {
+    if (m_stage == Stage::None || m_stage == Stage::Killed) return Stage::None;
+    if (saving && m_stage == Stage::Asked && !m_discard && nowNs - m_askedNs < kSavingSeconds * kSecond)
+        m_deadlineNs = std::max(m_deadlineNs, nowNs + kTermSeconds * kSecond);
+    if (nowNs < m_deadlineNs) return Stage::None;
+    if (m_stage == Stage::Asked) enter(Stage::Terminated, nowNs, m_hurried ? kHurrySeconds : kTermSeconds);
+    else enter(Stage::Killed, nowNs, 0);
+    return m_stage;
+}
+
+double StopLadder::secondsLeft(std::int64_t nowNs) const {
+    return std::max(0.0, static_cast<double>(m_deadlineNs - nowNs) / 1e9);
+}
+
+std::string StopLadder::text(std::int64_t nowNs) const {
+    const std::string left = " in " + std::to_string(static_cast<int>(secondsLeft(nowNs) + 0.5)) + " s";
+    switch (m_stage) {
+        case Stage::None: return {};
+        case Stage::Asked: return std::string(m_discard ? "asked to stop without saving" : "asked to save and stop") + "; SIGTERM" + left;
+        case Stage::Terminated: return "told to leave at once (SIGTERM); SIGKILL" + left;
+        case Stage::Killed: return "ended by SIGKILL";
+    }
+    return {};
+}
+
+std::string StopLadder::reason() const {
+    if (m_stage != Stage::Terminated && m_stage != Stage::Killed) return {};
+    if (m_hurried) return "asked twice to stop, left at once without saving";
+    return m_discard ? "it did not stop within " + std::to_string(kDiscardSeconds) + " s of being asked"
+                     : "it did not save and stop within " + std::to_string(kAskSeconds) + " s of being asked";
+}
+
+}  // namespace lathe::launch
