@@ -1,5 +1,6 @@
 // What a person can do with runs; the command line and nothing else calls these (the window executes lathe-trainer).
 // Each makes or reopens a run folder under its lock and hands back what to supervise.
+// Thread: functions without shared state; not while other threads of this process change the same run.
 #pragma once
 
 #include "base/result.h"
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe::launch {
@@ -20,13 +22,13 @@ struct Prepared {
     rundir::RunLock lock;
 };
 
-/// New run from a checked configuration.
+/// New run from a checked configuration (config::check has no errors). An empty run.name is filled in.
 Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset,
                             const std::optional<rundir::Parent>& parent = std::nullopt);
-/// Same run, newest usable checkpoint (or from the start when there is none). `settings`: "key=value" changes.
-/// Refuses (Usage) a run that has reached its target, naming the key to extend.
+/// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). `settings`:
+/// "key=value" changes. Refuses (Usage) a run that has reached its target, naming the key to extend.
 Result<Prepared> prepareContinue(const rundir::RunFolder& run, const std::vector<std::string>& settings);
-/// Same run, new branch from `checkpoint`.
+/// Same run, new branch from `checkpoint`, with the configuration of the session that wrote it.
 Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings);
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
@@ -35,8 +37,11 @@ Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundi
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                                     const std::vector<std::string>& settings);
 
-/// Ends what a lost supervisor left: waits for or ends leftover workers, takes in ring spill, books the session as interrupted.
-/// Called with the lock held, by every verb before it does its own work.
+/// Takes the run's lock for a short piece of work, or says who holds it (Busy). Leftovers of a lost supervisor are
+/// settled first.
+Result<rundir::RunLock> takeRun(const rundir::RunFolder& run);
+/// Ends what a lost supervisor left: waits for or ends leftover workers, takes in ring spill, books the session as
+/// interrupted. Requires: run.lock() is held by the caller.
 Result<void> settleLeftovers(const rundir::RunFolder& run);
 
 /// The truth about a run in one place: from exit record, lock and identity; the same whoever asks.
@@ -47,7 +52,11 @@ struct Standing {
 };
 Standing standingOf(const rundir::RunFolder& run);
 
-/// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name.
+/// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name (usable ones only).
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
+/// Newest usable checkpoint of the surviving line, or empty.
+std::string newestOnLine(const rundir::RunFolder& run);
+/// Effective configuration of a session.
+Result<config::RunConfig> configOf(const rundir::RunFolder& run, int session);
 
 }  // namespace lathe::launch

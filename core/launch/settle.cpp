@@ -1,0 +1,173 @@
+// Cleaning up after a supervisor that was lost.
+#include "launch/verbs.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "launch/frame_book.h"
+#include "launch/identity.h"
+#include "launch/retention.h"
+#include "live/spill.h"
+#include "rundir/checkpoint_manifest.h"
+#include "store/run_store.h"
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace lathe::launch {
+
+using rundir::RunFolder;
+using rundir::RunLock;
+using rundir::State;
+
+static constexpr int kWorkerPatienceMs = 60'000;   // as long as a worker may take to save and leave
+static constexpr int kAfterKillMs = 10'000;
+static constexpr std::int64_t kForeignSilenceNs = 120'000'000'000;
+static FileSystem& disk() { return FileSystem::real(); }
+
+static Error busy(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
+    std::string who = "another process";
+    if (live) who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
+    return {ErrorCode::Busy, run.name() + " is in use by " + who + "; stop it first: lathe-trainer stop " + run.name(), {}, {}};
+}
+
+/// On another machine neither locks nor pids tell anything; fresh signs of life do.
+static Result<void> refuseForeign(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
+    if (!live || live->supervisor.host == hostName()) return {};
+    const auto summary = rundir::readSummary(run);
+    const std::int64_t age = summary ? Clock::system().wallNs() - summary->updatedNs : 0;
+    if (age > kForeignSilenceNs) return {};
+    return Error{ErrorCode::Busy, run.name() + " runs on " + live->supervisor.host + ", seen "
+                 + durationText(static_cast<double>(std::max<std::int64_t>(age, 0)) / 1e9) + " ago; stop it there first", {}, {}};
+}
+
+Result<RunLock> takeRun(const RunFolder& run) {
+    auto live = rundir::readLive(run);
+    LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
+    auto lock = RunLock::acquire(run.lock());
+    if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
+    if (!lock) return std::move(lock).error();
+    auto settled = settleLeftovers(run);
+    if (!settled) return std::move(settled).error().in("while settling what an earlier session left in " + run.name());
+    return lock;
+}
+
+static bool waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+    while (RunLock::isHeld(lock)) {
+        if (std::chrono::steady_clock::now() >= deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return true;
+}
+
+/// A worker whose supervisor is gone saves and leaves by itself. One that does not is ended, if it is certainly ours.
+static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
+    if (waitUntilFree(run.workersLock(), kWorkerPatienceMs)) return {};
+    for (const rundir::ProcessIdentity& who : live ? live->workers : std::vector<rundir::ProcessIdentity>()) {
+        const auto process = VerifiedProcess::find(who);
+        if (!process || !process->hasOpen(run.workersLock())) continue;
+        log::warning("Ending leftover worker " + std::to_string(who.pid) + " of " + run.name());
+        process->signal(SIGKILL);
+    }
+    if (waitUntilFree(run.workersLock(), kAfterKillMs)) return {};
+    return Error{ErrorCode::Busy, "A worker of " + run.name() + " still runs and could not be ended; look for a process that holds "
+                 + run.workersLock().string(), {}, {}};
+}
+
+/// Spill files of a session with their rings: "s003-r0.spill", and those that went on after a failed write.
+static std::vector<std::pair<int, std::filesystem::path>> spillsOf(const RunFolder& run, int session, bool continued) {
+    std::vector<std::pair<int, std::filesystem::path>> out;
+    const auto names = listFolder(run.spill());
+    for (int ring = 0; names && ring < 256; ++ring) {
+        const std::string first = live::spillName(session, ring);
+        for (const std::string& name : *names) {
+            if (name == first || (continued && name.starts_with(first + "."))) out.emplace_back(ring, run.spill() / name);
+        }
+    }
+    return out;
+}
+
+static Result<void> takeInSpill(const RunFolder& run, int session, store::RunWriter& writer, FrameBook& book) {
+    for (const auto& [ring, file] : spillsOf(run, session, false)) {
+        auto frames = live::readSpill(file, writer.recordedSequence(ring, session) + 1);
+        if (!frames) {
+            log::warning(frames.error().text());
+            continue;
+        }
+        for (const live::Frame& frame : *frames) book.take(ring, frame);
+    }
+    LATHE_TRY(writer.flush());
+    for (const auto& [ring, file] : spillsOf(run, session, true)) LATHE_TRY(disk().remove(file));
+    return {};
+}
+
+static std::string interruptedWhy(const std::optional<rundir::LiveRecord>& live, const FrameBook& book) {
+    if (!live) return "It was interrupted before its worker started";
+    std::string why = live->supervisor.host == hostName() && live->supervisor.bootId != bootId() ? "The machine was restarted while it ran"
+                                                                                               : "Its supervisor was lost";
+    if (book.ended() && !book.ended()->checkpoint.empty()) why += "; the worker saved " + book.ended()->checkpoint + " and left";
+    return why;
+}
+
+static store::SessionRow rowOf(const rundir::SessionRecord& record, std::int64_t startStep, std::int64_t lastStep) {
+    store::SessionRow row;
+    row.number = record.number;
+    row.parentSession = record.parentSession;
+    row.parentAttempt = record.parentAttempt;
+    row.verb = record.verb;
+    row.startedNs = record.startedNs;
+    row.endedNs = record.endedNs;
+    row.firstStep = startStep + 1;
+    row.lastStep = lastStep;
+    if (record.state) row.end = rundir::name(*record.state);
+    row.why = record.why;
+    return row;
+}
+
+/// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
+static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, const std::optional<rundir::LiveRecord>& live) {
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummary(run));
+    LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
+    std::int64_t startStep = 0;
+    if (const auto named = rundir::parseCheckpointName(record.checkpoint); named && !record.weightsOnly) startStep = named->step.value();
+    const std::int64_t stepBefore = summary.counters.globalStep.value();
+    LATHE_TRY(writer->beginSession(rowOf(record, startStep, startStep)));
+    FrameBook book(*writer, summary, record.number, startStep);
+    LATHE_TRY(takeInSpill(run, record.number, *writer, book));
+    if (!record.state) {
+        const bool saidCompleted = book.ended() && book.ended()->state == State::Completed;
+        record.state = saidCompleted ? State::Completed : State::Interrupted;
+        record.why = saidCompleted ? book.ended()->why : interruptedWhy(live, book);
+        record.endedNs = summary.updatedNs;
+        record.counters = summary.counters;
+        for (const auto& info : rundir::listCheckpoints(run.checkpoints())) {
+            if (info.problem.empty()) record.lastCheckpoint = info.folder;
+        }
+        if (!book.environment().empty()) record.environment = book.environment();
+        LATHE_TRY(rundir::writeSession(disk(), run, record));
+    }
+    LATHE_TRY(writer->endSession(rowOf(record, startStep, std::max({startStep, stepBefore, book.lastStep()}))));
+    summary.state = *record.state;
+    summary.why = record.why;
+    summary.endedNs = record.endedNs;
+    return rundir::writeSummary(disk(), run, summary);
+}
+
+Result<void> settleLeftovers(const RunFolder& run) {
+    const auto live = rundir::readLive(run);
+    const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
+    const int newest = rundir::newestSession(run);
+    if (newest == 0) return {};
+    LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, newest));
+    const bool clean = record.state && live && !left;
+    if (clean && !RunLock::isHeld(run.workersLock())) return {};
+    LATHE_TRY(endLeftoverWorkers(run, left));
+    removeUnfinished(disk(), run);
+    LATHE_TRY(bookLostSession(run, record, left));
+    return rundir::removeLive(disk(), run);
+}
+
+}  // namespace lathe::launch

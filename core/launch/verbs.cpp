@@ -1,0 +1,226 @@
+#include "launch/verbs.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "launch/identity.h"
+#include "rundir/checkpoint_manifest.h"
+
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::launch {
+
+using rundir::CheckpointManifest;
+using rundir::RunFolder;
+using rundir::RunLock;
+using rundir::SessionRecord;
+
+static FileSystem& disk() { return FileSystem::real(); }
+static std::int64_t wall() { return Clock::system().wallNs(); }
+
+// ---- settings
+
+static Result<config::RunConfig> withSettings(const config::RunConfig& before, const std::vector<std::string>& settings) {
+    config::Loaded loaded;
+    loaded.config = before;
+    config::applySettings(loaded, settings);
+    for (const config::Problem& problem : config::check(loaded)) {
+        if (problem.severity == config::Severity::Error) return Error{ErrorCode::Config, problem.sentence, problem.key, {}};
+    }
+    return loaded.config;
+}
+
+/// The state of a checkpoint goes only with the settings it was made with.
+static Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after) {
+    for (const config::Difference& change : config::diff(before, after)) {
+        const config::Field* field = config::Schema::builtin().find(change.key);
+        if (field == nullptr || field->applies != config::Applies::Start) continue;
+        return Error{ErrorCode::Config, change.key + " cannot change from " + change.left + " to " + change.right
+                     + " when a run goes on; use start-from-weights or a new run", change.key, {}};
+    }
+    return {};
+}
+
+static Result<void> refuseReached(const config::RunConfig& config, const Counters& counters) {
+    const auto& run = config.run;
+    if (run.maxUpdates && counters.globalStep.value() >= *run.maxUpdates) {
+        return Error{ErrorCode::Usage, "Already at update " + std::to_string(counters.globalStep.value()) + " of " + std::to_string(*run.maxUpdates)
+                     + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates), "run.max_updates", {}};
+    }
+    if (run.epochs && counters.epoch.value() >= *run.epochs) {
+        return Error{ErrorCode::Usage, "Already at epoch " + std::to_string(counters.epoch.value()) + " of " + std::to_string(*run.epochs)
+                     + "; extend it with --set run.epochs=" + std::to_string(2 * *run.epochs), "run.epochs", {}};
+    }
+    return {};
+}
+
+// ---- writing a session's plan
+
+static Result<void> writePlan(const RunFolder& run, const SessionRecord& record, const config::RunConfig& config) {
+    LATHE_TRY(replaceFile(disk(), run.sessionYaml(record.number), config::toYaml(config)));
+    return rundir::writeSession(disk(), run, record);
+}
+
+static std::string nameFor(const config::RunConfig& config, const std::string& preset) {
+    if (!config.run.name.empty()) return config.run.name;
+    config::RunConfig base;
+    for (const config::Preset& known : config::presets()) {
+        if (known.name != preset) continue;
+        if (const auto loaded = config::load(preset)) base = loaded->config;
+        return config::suggestName(preset, base, config);
+    }
+    return preset.empty() ? config.model.name : preset;
+}
+
+struct NewRun {
+    config::RunConfig config;
+    std::string preset;
+    std::optional<rundir::Parent> parent;
+    SessionRecord session;
+    std::filesystem::path checkpoint;   ///< folder of another run to take in, or empty
+};
+
+/// The files of a verified checkpoint under a new folder: links, copies where the disk cannot link.
+static Result<void> takeIn(const std::filesystem::path& from, const std::filesystem::path& to) {
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, rundir::readCheckpoint(from));
+    LATHE_TRY(disk().makeFolder(to));
+    std::vector<std::string> names = {"manifest.json"};
+    for (const auto& file : manifest.files) names.push_back(file.name);
+    for (const std::string& name : names) {
+        if (disk().link(from / name, to / name)) continue;
+        std::error_code problem;
+        std::filesystem::copy_file(from / name, to / name, problem);
+        if (problem) return fileError("copy", (from / name).native(), problem.value());
+    }
+    return disk().syncFolder(to);
+}
+
+static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun what) {
+    what.config.run.name = nameFor(what.config, what.preset);
+    rundir::RunManifest manifest;
+    manifest.id = rundir::newRunId();
+    manifest.name = what.config.run.name;
+    manifest.preset = what.preset;
+    manifest.createdNs = wall();
+    manifest.host = hostName();
+    manifest.parent = what.parent;
+    manifest.program = std::string("Lathe ") + LATHE_VERSION;
+    what.session.number = 1;
+    what.session.startedNs = manifest.createdNs;
+
+    rundir::Summary summary;
+    summary.id = manifest.id;
+    summary.name = manifest.name;
+    summary.preset = manifest.preset;
+    summary.task = what.config.task.name;
+    summary.model = what.config.model.name;
+    summary.createdNs = summary.startedNs = summary.updatedNs = manifest.createdNs;
+    summary.sessions = 1;
+    if (what.parent) summary.parentRun = what.parent->run;
+
+    std::optional<RunLock> lock;
+    const auto fill = [&](const RunFolder& run) -> Result<void> {
+        LATHE_TRY_ASSIGN(lock, RunLock::acquire(run.lock()));
+        if (!what.checkpoint.empty()) LATHE_TRY(takeIn(what.checkpoint, run.checkpoints() / what.session.checkpoint));
+        LATHE_TRY(rundir::writeSummary(disk(), run, summary));
+        return writePlan(run, what.session, what.config);
+    };
+    LATHE_TRY_ASSIGN(RunFolder run, rundir::createRun(disk(), workspace, manifest, config::toYaml(what.config), fill));
+    return Prepared{std::move(run), 1, std::move(*lock)};
+}
+
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset,
+                            const std::optional<rundir::Parent>& parent) {
+    NewRun what{config, preset, parent, {}, {}};
+    what.session.verb = "start";
+    return makeRun(workspace, std::move(what));
+}
+
+// ---- going on
+
+/// Reads every byte before anything is built on it.
+static Result<CheckpointManifest> verified(const RunFolder& run, const std::string& checkpoint) {
+    const auto folder = run.checkpoints() / checkpoint;
+    if (!rundir::parseCheckpointName(checkpoint))
+        return Error{ErrorCode::Usage, "\"" + checkpoint + "\" is not a checkpoint's name", {}, {}};
+    LATHE_TRY_ASSIGN(CheckpointManifest manifest, rundir::readCheckpoint(folder));
+    LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
+    if (!checked.ok()) {
+        return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " is damaged: " + checked.badFiles.front()
+                     + ". Roll back to another one (lathe-trainer show " + run.name() + " lists them)", {}, {}};
+    }
+    return manifest;
+}
+
+/// The session whose configuration a checkpoint was made with, in this run's numbers.
+static int sessionOf(const std::string& checkpoint) {
+    const auto named = rundir::parseCheckpointName(checkpoint);
+    return named ? std::max(named->session, 1) : 1;
+}
+
+/// A new session of the same run. `checkpoint` empty: from the start.
+static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
+                                    int configSession, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    SessionRecord record;
+    record.number = rundir::newestSession(run) + 1;
+    record.verb = verb;
+    record.startedNs = wall();
+    if (!checkpoint.empty()) {
+        LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
+        LATHE_TRY(refuseFixedChanges(before, config));
+        LATHE_TRY(refuseReached(config, manifest.counters));
+        record.checkpoint = checkpoint;
+        record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
+        record.parentAttempt = manifest.counters.updateAttempts.value();
+    }
+    LATHE_TRY(writePlan(run, record, config));
+    return Prepared{run, record.number, std::move(lock)};
+}
+
+Result<Prepared> prepareContinue(const RunFolder& run, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
+    const int newest = rundir::newestSession(run);
+    if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
+    const std::string checkpoint = newestOnLine(run);
+    if (!checkpoint.empty()) return nextSession(run, std::move(lock), "continue", checkpoint, newest, settings);
+    return nextSession(run, std::move(lock), "restart", {}, newest, settings);
+}
+
+Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
+    return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), settings);
+}
+
+static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
+                                  const std::vector<std::string>& settings, bool weightsOnly) {
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
+    LATHE_TRY_ASSIGN(config::RunConfig before, configOf(from, sessionOf(checkpoint)));
+    LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
+    before.run.name.clear();
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    const std::string verb = weightsOnly ? "start-from-weights" : "fork";
+    NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint};
+    if (!weightsOnly) {
+        LATHE_TRY(refuseFixedChanges(before, config));
+        LATHE_TRY(refuseReached(config, manifest.counters));
+        what.session.parentAttempt = manifest.counters.updateAttempts.value();
+    }
+    what.session.verb = verb;
+    what.session.weightsOnly = weightsOnly;
+    what.session.checkpoint = rundir::checkpointName(0, manifest.counters.globalStep);
+    return makeRun(workspace, std::move(what));
+}
+
+Result<Prepared> prepareFork(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
+                             const std::vector<std::string>& settings) {
+    return branchOff(workspace, from, checkpoint, settings, false);
+}
+
+Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
+                                    const std::vector<std::string>& settings) {
+    return branchOff(workspace, from, checkpoint, settings, true);
+}
+
+}  // namespace lathe::launch
