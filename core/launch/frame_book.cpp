@@ -81,12 +81,19 @@ void FrameBook::takeEvent(const live::Frame& frame) {
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);
     else if (event->kind == "ended") bookEnded(*event);
-    else if (event->kind == "save_failed") m_saveProblem = event->text;
-    else if (event->kind == "environment") {
-        const auto facts = rundir::parseStrict(event->json, "environment event");
-        if (!facts || !facts->is_object()) return;
-        for (const auto& [name, value] : facts->items()) m_environment[name] = value.is_string() ? value.get<std::string>() : value.dump();
-    }
+    else if (event->kind == "save_failed") bookFailedSave(*event);
+    else if (event->kind == "environment") bookEnvironment(*event);
+}
+
+void FrameBook::bookFailedSave(const live::EventFrame& event) {
+    m_saveProblem = event.text;
+    ++m_failedSaves;
+}
+
+void FrameBook::bookEnvironment(const live::EventFrame& event) {
+    const auto facts = rundir::parseStrict(event.json, "The environment event");
+    if (!facts || !facts->is_object()) return log::warning("The environment event holds no object");
+    for (const auto& [name, value] : facts->items()) m_environment[name] = value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 /// Reads an event's facts; what is wrong with them is logged and the event stays a mere sentence.

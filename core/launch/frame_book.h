@@ -31,6 +31,7 @@ public:
     std::int64_t lastStep() const { return m_lastStep; }
     std::int64_t activeNs() const { return m_activeNs; }                  ///< of this session
     int saves() const { return m_saves; }                                 ///< checkpoints published in this session
+    int failedSaves() const { return m_failedSaves; }
     const std::string& lastCheckpoint() const { return m_lastCheckpoint; }
     const std::string& lastSaveProblem() const { return m_saveProblem; }  ///< empty after a save that went well
     std::optional<double> last(const std::string& series) const;
@@ -42,6 +43,8 @@ private:
     void bookCheckpoint(const live::EventFrame& event);
     void bookBest(const live::EventFrame& event);
     void bookPlan(const live::EventFrame& event);
+    void bookFailedSave(const live::EventFrame& event);
+    void bookEnvironment(const live::EventFrame& event);
     void bookEnded(const live::EventFrame& event);
     void addToSparkline(std::int64_t step, double loss);
 
@@ -60,7 +63,7 @@ private:
     std::string m_lastCheckpoint, m_saveProblem;
     std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0, m_points = 0;
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
-    int m_saves = 0;
+    int m_saves = 0, m_failedSaves = 0;
 };
 
 }  // namespace lathe::launch

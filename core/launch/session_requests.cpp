@@ -75,7 +75,8 @@ Reply Session::pin(const std::string& folder) {
 std::string Session::statusJson() const {
     json status = {{"state", rundir::name(m_summary.state)}, {"phase", live::name(m_beat.phase)}, {"done", m_beat.done},
                    {"total", m_beat.total}, {"session", m_options.session}, {"counters", rundir::countersJson(m_summary.counters)},
-                   {"saves", m_book->saves()}, {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
+                   {"saves", m_book->saves()}, {"failed_saves", m_book->failedSaves()},
+                   {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
                    {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames},
                    {"spilled_frames", m_beat.spilledFrames}, {"pause_asked", m_control.pause},
                    {"silent_seconds", m_beat.monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - m_beat.monotonicNs) / 1e9) : 0.0}};

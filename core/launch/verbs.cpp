@@ -129,9 +129,25 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
     return Prepared{std::move(run), 1, std::move(*lock)};
 }
 
-Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset,
-                            const std::optional<rundir::Parent>& parent) {
-    NewRun what{config, preset, parent, {}, {}};
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset) {
+    NewRun what{config, preset, {}, {}, {}};
+    what.session.verb = "start";
+    return makeRun(workspace, std::move(what));
+}
+
+/// What another run was told, as the start of a new one: a name that was only made from the settings is made anew.
+static Result<config::RunConfig> takenFrom(const RunFolder& from, int session, const std::string& preset) {
+    LATHE_TRY_ASSIGN(config::RunConfig config, configOf(from, session));
+    config::RunConfig unnamed = config;
+    unnamed.run.name.clear();
+    return nameFor(unnamed, preset) == config.run.name ? unnamed : config;
+}
+
+Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunFolder& from, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
+    LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, rundir::newestSession(from), parent.preset));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    NewRun what{config, parent.preset, rundir::Parent{parent.id, {}, "again"}, {}, {}};
     what.session.verb = "start";
     return makeRun(workspace, std::move(what));
 }
@@ -196,9 +212,8 @@ Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkp
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                                   const std::vector<std::string>& settings, bool weightsOnly) {
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
-    LATHE_TRY_ASSIGN(config::RunConfig before, configOf(from, sessionOf(checkpoint)));
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
-    before.run.name.clear();
+    LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, sessionOf(checkpoint), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
     const std::string verb = weightsOnly ? "start-from-weights" : "fork";
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint};

@@ -23,8 +23,9 @@ struct Prepared {
 };
 
 /// New run from a checked configuration (config::check has no errors). An empty run.name is filled in.
-Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset,
-                            const std::optional<rundir::Parent>& parent = std::nullopt);
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset);
+/// New run with the configuration of the newest session of another one, which is recorded as its parent.
+Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::vector<std::string>& settings);
 /// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). `settings`:
 /// "key=value" changes. Refuses (Usage) a run that has reached its target, naming the key to extend.
 Result<Prepared> prepareContinue(const rundir::RunFolder& run, const std::vector<std::string>& settings);

@@ -1,0 +1,49 @@
+// What lathe-trainer can do: one function a verb, one file each. The command line fills an Options and calls one of them.
+#pragma once
+
+#include "base/exit_code.h"
+
+#include <string>
+#include <vector>
+
+namespace lathe::trainer {
+
+struct Options {
+    bool json = false;             ///< answer with one JSON document on standard output
+    bool csv = false;
+    bool detach = false;
+    bool allBranches = false;
+    bool discard = false;
+    std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
+    std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
+    std::vector<std::string> more; ///< series names; further runs
+    std::vector<std::string> settings;
+};
+
+ExitCode run(const Options& options);
+ExitCode again(const Options& options);
+ExitCode continueRun(const Options& options);
+ExitCode rollBack(const Options& options);
+ExitCode fork(const Options& options);
+ExitCode startFromWeights(const Options& options);
+ExitCode check(const Options& options);
+ExitCode attach(const Options& options);
+ExitCode stop(const Options& options);
+ExitCode pause(const Options& options);
+ExitCode unpause(const Options& options);
+ExitCode save(const Options& options);
+ExitCode runs(const Options& options);
+ExitCode show(const Options& options);
+ExitCode series(const Options& options);
+ExitCode compare(const Options& options);
+ExitCode verify(const Options& options);
+ExitCode pin(const Options& options);
+ExitCode unpin(const Options& options);
+ExitCode deleteRun(const Options& options);
+ExitCode trash(const Options& options);
+ExitCode restore(const Options& options);
+ExitCode rebuildHistory(const Options& options);
+ExitCode selftest(const Options& options);
+ExitCode configReference(const Options& options);
+
+}  // namespace lathe::trainer

@@ -1,0 +1,109 @@
+#include "command_line.h"
+
+#include "output.h"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <string>
+
+namespace lathe::trainer {
+namespace {
+
+using Action = ExitCode (*)(const Options&);
+
+enum Needs : unsigned {
+    Nothing = 0,
+    Target = 1,         // exactly one
+    More = 2,           // any number behind it
+    Settings = 4,       // --set
+    Detach = 8,         // --detach
+};
+
+struct Verb {
+    const char* name;
+    const char* target;   ///< what the positional argument is called
+    const char* help;
+    unsigned needs;
+    Action action;
+};
+
+constexpr std::array kVerbs = {
+    Verb{"run", "CONFIG", "Train: a configuration file or the name of a preset", Target | Settings | Detach, run},
+    Verb{"again", "RUN", "A new run with the same configuration", Target | Settings | Detach, again},
+    Verb{"continue,resume", "RUN", "Go on from the newest checkpoint of a run", Target | Settings | Detach, continueRun},
+    Verb{"roll-back", "RUN@STEP", "Go back to a checkpoint and go on from there on a new branch of the same run", Target | Settings | Detach, rollBack},
+    Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach, fork},
+    Verb{"start-from-weights", "RUN@STEP", "A new run that starts at step 0 with the weights of a checkpoint", Target | Settings | Detach, startFromWeights},
+    Verb{"check", "CONFIG", "Tell every problem of a configuration and its data, and what a run will take", Target | Settings, check},
+    Verb{"attach", "RUN", "Watch a run in the terminal; leaving (Ctrl-C) does not touch it", Target, attach},
+    Verb{"stop", "RUN", "Finish the update, save and stop", Target, stop},
+    Verb{"pause", "RUN", "Pause after this update; memory stays taken", Target, pause},
+    Verb{"unpause", "RUN", "Let a paused run go on", Target, unpause},
+    Verb{"save", "RUN", "Save a checkpoint now", Target, save},
+    Verb{"runs", "", "List all runs", Nothing, runs},
+    Verb{"show", "RUN", "Everything about a run", Target, show},
+    Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
+    Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
+    Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
+    Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
+    Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
+    Verb{"delete", "RUN", "Move a run to the trash", Target, deleteRun},
+    Verb{"trash", "", "List deleted runs", Nothing, trash},
+    Verb{"restore", "RUN", "Take a run out of the trash", Target, restore},
+    Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},
+    Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
+    Verb{"config-reference", "", "Every setting with help, range and default", Nothing, configReference},
+};
+
+constexpr const char* kFooter =
+    "RUN is an id, the beginning of one, a name, a folder, or latest. RUN@STEP may also be RUN@best, RUN@latest or RUN@FOLDER.\n"
+    "Exit codes: 0 completed, 2 bad usage or configuration, 3 failed, 4 stopped on request, 5 killed or interrupted,\n"
+    "6 diverged, 7 memory exhausted, 8 in use by another process.";
+
+void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen) {
+    std::string name = verb.name;
+    const std::size_t comma = name.find(',');
+    CLI::App* command = app.add_subcommand(name.substr(0, comma), verb.help);
+    if (comma != std::string::npos) command->alias(name.substr(comma + 1));
+    if ((verb.needs & Target) != 0) command->add_option(verb.target, options.target)->required();
+    const bool isSeries = verb.action == series;
+    if ((verb.needs & More) != 0) {
+        CLI::Option* more = command->add_option(isSeries ? "NAME" : "RUNS", options.more);
+        if (!isSeries) more->required();
+    }
+    if ((verb.needs & Settings) != 0) {
+        command->add_option("--set", options.settings, "section.key=value, overrides the configuration; may be repeated")
+            ->allow_extra_args(false);
+    }
+    if ((verb.needs & Detach) != 0) command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
+    if (isSeries) {
+        command->add_flag("--csv", options.csv, "Comma-separated values (what is printed without a flag, too)");
+        command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");
+    }
+    if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
+    command->callback([&chosen, action = verb.action] { chosen = action; });
+}
+
+}  // namespace
+
+ExitCode runCommandLine(int argc, char** argv) {
+    CLI::App app("Trains neural networks and keeps record of it.", "lathe-trainer");
+    app.footer(kFooter);
+    app.set_version_flag("--version", std::string("lathe-trainer ") + LATHE_VERSION);
+    app.require_subcommand(1);
+    Options options;
+    Action chosen = nullptr;
+    app.fallthrough();
+    app.add_option("--workspace", options.workspace, "Folder that holds all runs (else $LATHE_WORKSPACE, else ~/lathe)");
+    app.add_flag("--json", options.json, "Answer in JSON");
+    for (const Verb& verb : kVerbs) addVerb(app, verb, options, chosen);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& problem) {
+        return app.exit(problem) == 0 ? ExitCode::Completed : ExitCode::Usage;
+    }
+    return chosen(options);
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,30 @@
+// How every verb answers: sentences on standard error, results on standard output, failures with the right exit code.
+#pragma once
+
+#include "actions.h"
+#include "base/error.h"
+#include "rundir/run_folder.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace lathe::trainer {
+
+/// The exit code that a failure of this kind stands for.
+ExitCode exitCodeOf(const Error& error);
+/// Tells a failure: a sentence on standard error and, with --json, {"error": {…}} on standard output.
+ExitCode fail(const Options& options, const Error& error);
+/// One line of JSON on standard output.
+void printJson(const nlohmann::json& value);
+void print(const std::string& text);  ///< standard output, with a newline
+void tell(const std::string& text);   ///< standard error, with a newline
+
+std::filesystem::path workspaceOf(const Options& options);
+/// The run that options.target names.
+Result<rundir::RunFolder> targetRun(const Options& options);
+/// The name that people gave a run, else the one it was made with.
+std::string displayName(const rundir::RunFolder& run);
+
+}  // namespace lathe::trainer

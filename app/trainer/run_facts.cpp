@@ -1,0 +1,135 @@
+#include "run_facts.h"
+
+#include "base/clock.h"
+#include "launch/supervisor.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+using rundir::RunFolder;
+
+json optionalNumber(const std::optional<double>& value) { return value ? rundir::numberJson(*value) : json(); }
+json timeJson(std::int64_t wallNs) { return wallNs > 0 ? json(isoTime(wallNs)) : json(); }
+
+json bestJson(const std::optional<rundir::BestValue>& best) {
+    if (!best) return nullptr;
+    return {{"metric", best->metric}, {"value", rundir::numberJson(best->value)}, {"step", best->step}};
+}
+
+json checkpointsJson(const RunFolder& run) {
+    const auto user = rundir::readUser(run);
+    json list = json::array();
+    for (const auto& info : rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>())) {
+        const bool usable = info.problem.empty();
+        list.push_back({{"step", info.step.value()}, {"session", info.session}, {"folder", info.folder}, {"valid", usable}, {"problem", usable ? json() : json(info.problem)},
+                        {"metrics", info.metrics}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned}});
+    }
+    return list;
+}
+
+/// Code and reason of the newest session's end; null while there is none.
+static json exitJson(const RunFolder& run, const launch::Standing& standing) {
+    if (rundir::isAlive(standing.state)) return nullptr;
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    int code = static_cast<int>(launch::exitCodeOf(standing.state));
+    if (record && record->exitCode) code = *record->exitCode;
+    json out = {{"code", code}, {"reason", standing.why}};
+    if (record && record->signal) out["signal"] = *record->signal;
+    return out;
+}
+
+json resultJson(const RunFolder& run) {
+    const auto standing = launch::standingOf(run);
+    const auto manifest = rundir::readManifest(run);
+    const auto summary = rundir::readSummary(run);
+    json out = {{"run", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.root().string()},
+                {"session", rundir::newestSession(run)}, {"state", rundir::name(standing.state)}, {"exit", exitJson(run, standing)},
+                {"checkpoints", checkpointsJson(run)}};
+    out["counters"] = summary ? rundir::countersJson(summary->counters) : json();
+    out["best"] = summary ? bestJson(summary->best) : json();
+    return out;
+}
+
+json seriesJson(const store::SeriesSummary& series) {
+    return {{"name", series.name}, {"unit", series.unit}, {"points", series.points}, {"last", optionalNumber(series.last)},
+            {"min", optionalNumber(series.minimum)}, {"max", optionalNumber(series.maximum)}, {"non_finite", series.nonFinite}};
+}
+
+static json sessionJson(const store::SessionRow& row) {
+    return {{"n", row.number}, {"verb", row.verb}, {"parent_session", row.parentSession == 0 ? json() : json(row.parentSession)},
+            {"parent_attempt", row.parentAttempt}, {"first_step", row.firstStep}, {"last_step", row.lastStep},
+            {"started", timeJson(row.startedNs)}, {"ended", timeJson(row.endedNs)}, {"end", row.end.empty() ? json() : json(row.end)},
+            {"why", row.why}};
+}
+
+/// A branch ends in a session that no other one goes on from. The surviving one comes first.
+static json branchesJson(const std::vector<store::SessionRow>& sessions) {
+    std::set<int> line, parents;
+    for (const auto& part : store::survivingLine(sessions)) line.insert(part.session);
+    json out = json::array();
+    for (const auto& row : sessions) parents.insert(row.parentSession);
+    for (auto row = sessions.rbegin(); row != sessions.rend(); ++row) {
+        const bool survives = !sessions.empty() && row->number == sessions.back().number;
+        if (!survives && (parents.contains(row->number) && line.contains(row->number))) continue;
+        out.push_back({{"session", row->number}, {"surviving", survives}, {"from_session", row->parentSession == 0 ? json() : json(row->parentSession)},
+                       {"from_attempt", row->parentAttempt}, {"last_step", row->lastStep}});
+    }
+    return out;
+}
+
+json showJson(const RunFolder& run) {
+    json out = resultJson(run);
+    out["id"] = out["run"];
+    const auto standing = launch::standingOf(run);
+    out["why"] = standing.why;
+    out["on_this_host"] = standing.onThisHost;
+    const auto manifest = rundir::readManifest(run);
+    out["parent"] = nullptr;
+    if (manifest && manifest->parent)
+        out["parent"] = {{"run", manifest->parent->run}, {"checkpoint", manifest->parent->checkpoint}, {"verb", manifest->parent->verb}};
+    out["preset"] = manifest ? manifest->preset : std::string();
+    out["created"] = timeJson(manifest ? manifest->createdNs : 0);
+    if (const auto user = rundir::readUser(run))
+        out["user"] = {{"note", user->note.value_or("")}, {"tags", user->tags}, {"star", user->star}, {"archived", user->archived}, {"pinned", user->pinned}};
+    out["sessions"] = out["series"] = out["branches"] = json::array();
+    const auto reader = store::RunReader::open(run.database());
+    if (!reader) {
+        out["database_problem"] = reader.error().text();
+        return out;
+    }
+    if (const auto sessions = (*reader)->sessions()) {
+        for (const auto& row : *sessions) out["sessions"].push_back(sessionJson(row));
+        out["branches"] = branchesJson(*sessions);
+    }
+    if (const auto all = (*reader)->series()) {
+        for (const auto& series : *all) out["series"].push_back(seriesJson(series));
+    }
+    return out;
+}
+
+json rowJson(const RunFolder& run) {
+    const auto standing = launch::standingOf(run);
+    const auto summary = rundir::readSummary(run);
+    const auto manifest = rundir::readManifest(run);
+    json out = {{"id", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.root().string()},
+                {"state", rundir::name(standing.state)}, {"why", standing.why}, {"created", timeJson(manifest ? manifest->createdNs : 0)}};
+    if (!summary) return out;
+    out["step"] = summary->counters.globalStep.value();
+    out["planned_updates"] = summary->plannedUpdates ? json(*summary->plannedUpdates) : json();
+    out["active_seconds"] = rundir::numberJson(summary->activeSeconds);
+    out["sessions"] = summary->sessions;
+    out["best"] = bestJson(summary->best);
+    out["last"] = json::object();
+    for (const auto& [series, value] : summary->last) out["last"][series] = rundir::numberJson(value);
+    return out;
+}
+
+}  // namespace lathe::trainer

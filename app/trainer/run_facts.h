@@ -1,0 +1,27 @@
+// The JSON forms that scripts rely on: what a run is, made from its folder alone.
+#pragma once
+
+#include "rundir/run_folder.h"
+#include "store/run_store.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+
+namespace lathe::trainer {
+
+/// Last line of run, continue and the like: run, name, folder, state, exit {code, reason}, counters, best, checkpoints.
+nlohmann::json resultJson(const rundir::RunFolder& run);
+/// `show`: all there is to know about a run.
+nlohmann::json showJson(const rundir::RunFolder& run);
+/// One row of `runs`.
+nlohmann::json rowJson(const rundir::RunFolder& run);
+nlohmann::json bestJson(const std::optional<rundir::BestValue>& best);
+nlohmann::json checkpointsJson(const rundir::RunFolder& run);
+nlohmann::json seriesJson(const store::SeriesSummary& series);
+/// A number, "nan" and the like as text, null when there is none.
+nlohmann::json optionalNumber(const std::optional<double>& value);
+/// "2026-11-29T18:20:42Z", or null for 0.
+nlohmann::json timeJson(std::int64_t wallNs);
+
+}  // namespace lathe::trainer

@@ -1,0 +1,97 @@
+#include "start.h"
+
+#include "launch/supervisor.h"
+#include "output.h"
+#include "progress_line.h"
+#include "run_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::trainer {
+
+static void tellWhere(const rundir::RunFolder& run) {
+    const auto standing = launch::standingOf(run);
+    tell(displayName(run) + ": " + std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ". " + standing.why));
+    tell("Everything is in " + run.root().string());
+    const std::string newest = launch::newestOnLine(run);
+    if (!newest.empty()) tell("Newest checkpoint: " + (run.checkpoints() / newest).string());
+    tell("Log: " + run.rankLog(0).string());
+}
+
+static ExitCode superviseHere(const Options& options, launch::Prepared prepared) {
+    ProgressLine line;
+    launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}};
+    if (!options.json) {
+        tell("Run " + displayName(prepared.run) + " in " + prepared.run.root().string());
+        supervisor.glance = [&](const launch::Glance& glance) { line.show(glance); };
+    }
+    const auto ended = launch::superviseSession(supervisor, std::move(prepared.lock));
+    line.finish();
+    if (!options.json) tellWhere(prepared.run);
+    else printJson(resultJson(prepared.run));
+    if (ended) return *ended;
+    return ended.error().code == ErrorCode::Config || ended.error().code == ErrorCode::Usage ? ExitCode::Usage : ExitCode::Failed;
+}
+
+/// Away from the terminal: a session of its own, nothing open but what it needs.
+static void leaveTerminal() {
+    ::setsid();
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+    if (null > 2) ::close(null);
+    if (::chdir("/") != 0) return;  // keeps the folder that the command was given in free to be unmounted
+}
+
+static Result<void> waitUntilUp(int ready, pid_t supervisor, const rundir::RunFolder& run) {
+    char byte = 0;
+    ssize_t got = 0;
+    do {
+        got = ::read(ready, &byte, 1);
+    } while (got < 0 && errno == EINTR);
+    if (got == 1) return {};
+    ::waitpid(supervisor, nullptr, 0);
+    const auto standing = launch::standingOf(run);
+    return Error{ErrorCode::Internal, run.name() + " did not start: " + standing.why, {}, {}};
+}
+
+/// The lock goes along: a fork shares its open file, so it is never free in between.
+static ExitCode superviseApart(const Options& options, launch::Prepared prepared) {
+    const rundir::RunFolder run(std::filesystem::absolute(prepared.run.root()));
+    int ready[2];
+    if (::pipe2(ready, O_CLOEXEC) != 0) return fail(options, fileError("make", "a pipe", errno));
+    const pid_t supervisor = ::fork();
+    if (supervisor < 0) return fail(options, fileError("start", "a supervisor", errno));
+    if (supervisor == 0) {
+        ::close(ready[0]);
+        leaveTerminal();
+        const auto ended = launch::superviseSession({run, prepared.session, ready[1], {}}, std::move(prepared.lock));
+        std::_Exit(ended ? static_cast<int>(*ended) : static_cast<int>(ExitCode::Failed));
+    }
+    ::close(ready[1]);
+    const auto up = waitUntilUp(ready[0], supervisor, run);
+    ::close(ready[0]);
+    if (!up) return fail(options, up.error());
+    if (options.json) {
+        printJson(resultJson(run));
+    } else {
+        const auto manifest = rundir::readManifest(run);
+        print((manifest ? manifest->id : std::string("?")) + " " + run.root().string());
+    }
+    return ExitCode::Completed;
+}
+
+ExitCode start(const Options& options, Result<launch::Prepared> prepared) {
+    if (!prepared) return fail(options, prepared.error());
+    return options.detach ? superviseApart(options, std::move(*prepared)) : superviseHere(options, std::move(*prepared));
+}
+
+}  // namespace lathe::trainer

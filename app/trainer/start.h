@@ -1,0 +1,13 @@
+// From a prepared session to its end, or to a supervisor of its own in the background.
+#pragma once
+
+#include "actions.h"
+#include "base/result.h"
+#include "launch/verbs.h"
+
+namespace lathe::trainer {
+
+/// Supervises a prepared session here, or in the background with --detach; prints what came of it.
+ExitCode start(const Options& options, Result<launch::Prepared> prepared);
+
+}  // namespace lathe::trainer

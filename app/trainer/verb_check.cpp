@@ -1,0 +1,110 @@
+// Everything that can be known before a start: settings, data, disk.
+#include "actions.h"
+
+#include "base/file_system.h"
+#include "base/number_text.h"
+#include "config/config.h"
+#include "dataset/dataset.h"
+#include "output.h"
+#include "plan/order.h"
+#include "problems.h"
+#include "size_estimate.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace lathe::trainer {
+
+using config::Problem;
+using config::Severity;
+using nlohmann::json;
+
+/// What the data add to the problems, and the sentences about them.
+struct Found {
+    std::vector<Problem> problems;
+    std::vector<std::string> sentences;
+    std::unique_ptr<dataset::Dataset> train;
+};
+
+static void addUnreadable(const dataset::Info& info, const char* key, std::vector<Problem>& problems) {
+    if (info.unreadableCount == 0) return;
+    std::string sentence = std::to_string(info.unreadableCount) + " could not be read and are left out";
+    if (!info.unreadable.empty()) sentence += ", first " + info.unreadable.front().what + ": " + info.unreadable.front().why;
+    problems.push_back({key, Severity::Warning, sentence});
+}
+
+static void addOpened(const char* key, const char* what, const Result<std::unique_ptr<dataset::Dataset>>& opened, Found& found) {
+    if (!opened) {
+        found.problems.push_back({opened.error().key.empty() ? key : opened.error().key, Severity::Error, opened.error().text()});
+        return;
+    }
+    found.sentences.push_back(std::string(what) + ": " + (*opened)->info().sentence());
+    addUnreadable((*opened)->info(), key, found.problems);
+}
+
+static Found lookAtData(const config::RunConfig& config) {
+    Found found;
+    auto train = dataset::open(config.data, config.task, dataset::Part::Train);
+    addOpened("data.train", "training data", train, found);
+    if (train && !config.data.eval.empty())
+        addOpened("data.eval", "evaluation data", dataset::open(config.data, config.task, dataset::Part::Eval, train->get()), found);
+    if (train) found.train = std::move(*train);
+    return found;
+}
+
+static void planLength(const config::RunConfig& config, Found& found) {
+    const std::int64_t all = found.train->info().samples;
+    const bool split = config.data.eval.empty() && config.data.evalFraction > 0;
+    const std::int64_t held = split ? static_cast<std::int64_t>(plan::split(all, config.data.evalFraction, static_cast<std::uint64_t>(config.data.splitSeed)).eval.size()) : 0;
+    const plan::OrderShape shape{all - held, config.data.batchSize, config.accumulation.microBatches, config.data.dropLast};
+    if (shape.updatesPerEpoch() == 0) {
+        found.problems.push_back({"data.batch_size", Severity::Error, "No update fits into an epoch of " + std::to_string(all - held) + " samples"});
+        return;
+    }
+    std::string sentence = std::to_string(all - held) + " samples to train on, " + std::to_string(held) + " held out; "
+                           + std::to_string(shape.updatesPerEpoch()) + " updates an epoch";
+    if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) sentence += ", " + std::to_string(planned->value()) + " in all";
+    found.sentences.push_back(sentence);
+}
+
+static void estimateDisk(const std::filesystem::path& workspace, const config::RunConfig& config, Found& found) {
+    const auto parameters = estimateParameters(config, found.train->info());
+    if (!parameters) return;
+    const std::uint64_t each = checkpointBytes(config, *parameters);
+    const auto kept = static_cast<std::uint64_t>(config.checkpoint.keepLast + config.checkpoint.keepBest + 1);  // one more while it is written
+    found.sentences.push_back("about " + std::to_string(*parameters) + " parameters; a checkpoint takes about " + diskText(each) + ", at most "
+                              + std::to_string(kept) + " are there at a time: " + diskText(each * kept));
+    std::filesystem::path existing = workspace;
+    std::error_code ignored;
+    while (!std::filesystem::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
+    const auto room = FileSystem::real().freeBytes(existing);
+    if (room && *room < each * kept) {
+        found.problems.push_back({"checkpoint.keep_last", Severity::Error, "The checkpoints need " + diskText(each * kept) + ", " + existing.string()
+                                  + " has " + diskText(*room) + " free; keep fewer or choose another workspace"});
+    }
+}
+
+ExitCode check(const Options& options) {
+    auto loaded = config::load(options.target);
+    if (!loaded) return fail(options, loaded.error());
+    config::applySettings(*loaded, options.settings);
+    std::vector<Problem> problems = config::check(*loaded);
+    Found found = lookAtData(loaded->config);
+    if (found.train && !config::hasErrors(problems)) {
+        planLength(loaded->config, found);
+        estimateDisk(workspaceOf(options), loaded->config, found);
+    }
+    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
+    if (options.json) {
+        printJson(problemsJson(problems));
+    } else {
+        tellProblems(problems);
+        for (const std::string& sentence : found.sentences) print(sentence);
+        print(config::hasErrors(problems) ? "Cannot be run as it is" : "Ready to run");
+    }
+    return config::hasErrors(problems) ? ExitCode::Usage : ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

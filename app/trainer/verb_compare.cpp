@@ -1,0 +1,104 @@
+// Only what differs: settings, results, and the environment that numbers depend on.
+#include "actions.h"
+
+#include "config/config.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "rundir/json_reader.h"
+#include "run_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+using Column = std::map<std::string, std::string>;
+
+/// What one run brings to each part of the comparison.
+struct Compared {
+    std::string id, name;
+    Column settings, results, environment;
+};
+
+static Result<Compared> read(const rundir::RunFolder& run) {
+    LATHE_TRY_ASSIGN(const auto manifest, rundir::readManifest(run));
+    LATHE_TRY_ASSIGN(const auto config, launch::configOf(run, rundir::newestSession(run)));
+    Compared out;
+    out.id = manifest.id;
+    out.name = displayName(run);
+    for (const auto& [key, value] : config::toValues(config)) {
+        if (key != "run.name" && key != "run.note") out.settings[key] = config::valueText(value);
+    }
+    const json facts = rowJson(run);
+    for (const char* key : {"state", "step", "sessions"}) {
+        if (facts.contains(key)) out.results[key] = facts[key].is_string() ? facts[key].get<std::string>() : facts[key].dump();
+    }
+    const json last = facts.value("last", json::object());
+    for (const auto& [series, value] : last.items()) out.results["last " + series] = value.is_string() ? value.get<std::string>() : value.dump();
+    if (facts.contains("best") && !facts["best"].is_null()) out.results["best " + facts["best"].value("metric", "")] = facts["best"]["value"].dump();
+    if (const auto session = rundir::readSession(run, rundir::newestSession(run))) out.environment = session->environment;
+    return out;
+}
+
+/// Keys whose values are not the same in all runs, with a value or null for each run.
+static json differing(const std::vector<Compared>& all, Column Compared::*part) {
+    std::set<std::string> keys;
+    for (const Compared& one : all) {
+        for (const auto& [key, value] : one.*part) keys.insert(key);
+    }
+    json rows = json::array();
+    for (const std::string& key : keys) {
+        json values = json::array();
+        for (const Compared& one : all) {
+            const auto found = (one.*part).find(key);
+            values.push_back(found == (one.*part).end() ? json() : json(found->second));
+        }
+        if (std::set<json>(values.begin(), values.end()).size() > 1) rows.push_back({{"key", key}, {"values", values}});
+    }
+    return rows;
+}
+
+static void printPart(const char* title, const json& rows) {
+    if (rows.empty()) return print(std::string(title) + ": identical");
+    print(std::string(title) + ":");
+    for (const json& row : rows) {
+        std::string line = "  " + row.at("key").get<std::string>() + ": ";
+        for (std::size_t i = 0; i < row.at("values").size(); ++i) {
+            const json& value = row.at("values")[i];
+            line += (i == 0 ? "" : "  |  ") + (value.is_null() ? std::string("-") : value.get<std::string>());
+        }
+        print(line);
+    }
+}
+
+ExitCode compare(const Options& options) {
+    std::vector<std::string> references = {options.target};
+    references.insert(references.end(), options.more.begin(), options.more.end());
+    std::vector<Compared> all;
+    json heads = json::array();
+    for (const std::string& reference : references) {
+        const auto run = rundir::findRun(workspaceOf(options), reference);
+        if (!run) return fail(options, run.error());
+        auto one = read(*run);
+        if (!one) return fail(options, one.error());
+        heads.push_back({{"id", one->id}, {"name", one->name}});
+        all.push_back(std::move(*one));
+    }
+    const json settings = differing(all, &Compared::settings), results = differing(all, &Compared::results), environment = differing(all, &Compared::environment);
+    if (options.json) {
+        printJson({{"runs", heads}, {"settings", settings}, {"results", results}, {"environment", environment}});
+        return ExitCode::Completed;
+    }
+    std::string line;
+    for (const Compared& one : all) line += (line.empty() ? "" : "  |  ") + one.name + " (" + one.id + ")";
+    print(line);
+    printPart("settings", settings);
+    printPart("results", results);
+    printPart("environment", environment);
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

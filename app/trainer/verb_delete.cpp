@@ -1,0 +1,90 @@
+// delete, trash and restore: a run is only ever moved, by rename within the workspace.
+#include "actions.h"
+
+#include "base/file_system.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "run_facts.h"
+#include "store/history.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+static std::filesystem::path trashOf(const std::filesystem::path& workspace) { return workspace / "trash"; }
+
+static Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to) {
+    FileSystem& fs = FileSystem::real();
+    std::error_code ignored;
+    LATHE_TRY(makeFolders(fs, to.parent_path()));
+    if (std::filesystem::exists(to, ignored)) return Error{ErrorCode::Exists, to.string() + " is there already", {}, {}};
+    LATHE_TRY(fs.rename(from, to));
+    LATHE_TRY(fs.syncFolder(to.parent_path()));
+    return fs.syncFolder(from.parent_path());
+}
+
+static ExitCode moved(const Options& options, const std::filesystem::path& to, const std::string& text) {
+    if (options.json) printJson({{"folder", to.string()}, {"text", text}});
+    else print(text);
+    return ExitCode::Completed;
+}
+
+ExitCode deleteRun(const Options& options) {
+    const auto workspace = workspaceOf(options);
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    std::error_code ignored;
+    if (!std::filesystem::equivalent(run->root().parent_path(), workspace / "runs", ignored))
+        return fail(options, Error{ErrorCode::Usage, run->root().string() + " is not in the workspace " + workspace.string(), {}, {}});
+    const auto lock = launch::takeRun(*run);
+    if (!lock) return fail(options, lock.error());
+    const auto to = trashOf(workspace) / run->name();
+    if (const auto done = move(run->root(), to); !done) return fail(options, done.error());
+    if (const auto history = store::History::open(workspace)) static_cast<void>(history->forget(run->name()));
+    return moved(options, to, "Moved to the trash: " + to.string() + "; lathe-trainer restore brings it back");
+}
+
+/// Runs in the trash look like runs in a workspace whose runs folder is called otherwise.
+static std::vector<rundir::RunFolder> deletedRuns(const std::filesystem::path& workspace) {
+    std::vector<rundir::RunFolder> out;
+    const auto names = listFolder(trashOf(workspace));
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        rundir::RunFolder run(trashOf(workspace) / (*names)[i]);
+        if (rundir::readManifest(run)) out.push_back(std::move(run));
+    }
+    return out;
+}
+
+ExitCode trash(const Options& options) {
+    json list = json::array();
+    for (const auto& run : deletedRuns(workspaceOf(options))) list.push_back(rowJson(run));
+    if (options.json) {
+        printJson(list);
+        return ExitCode::Completed;
+    }
+    for (const json& row : list)
+        print(row.at("id").get<std::string>() + "  " + row.at("name").get<std::string>() + "  " + row.at("folder").get<std::string>());
+    if (list.empty()) print("The trash is empty");
+    return ExitCode::Completed;
+}
+
+ExitCode restore(const Options& options) {
+    const auto workspace = workspaceOf(options);
+    std::vector<rundir::RunFolder> found;
+    for (const auto& run : deletedRuns(workspace)) {
+        const auto manifest = rundir::readManifest(run);
+        if (run.name() == options.target || manifest->id.starts_with(options.target) || displayName(run) == options.target) found.push_back(run);
+    }
+    if (found.size() != 1) {
+        return fail(options, Error{found.empty() ? ErrorCode::NotFound : ErrorCode::Usage, (found.empty() ? "No run \"" : "Several runs fit \"")
+                    + options.target + "\" in the trash; lathe-trainer trash lists them", {}, {}});
+    }
+    const auto to = workspace / "runs" / found.front().name();
+    if (const auto done = move(found.front().root(), to); !done) return fail(options, done.error());
+    if (const auto history = store::History::open(workspace)) static_cast<void>(history->update(found.front().name()));
+    return moved(options, to, "Restored: " + to.string());
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,14 @@
+#include "actions.h"
+
+#include "output.h"
+#include "start.h"
+
+namespace lathe::trainer {
+
+ExitCode rollBack(const Options& options) {
+    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
+    if (!found) return fail(options, found.error());
+    return start(options, launch::prepareRollBack(found->first, found->second, options.settings));
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,51 @@
+#include "actions.h"
+
+#include "base/number_text.h"
+#include "output.h"
+#include "run_facts.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+static std::string cell(const json& row, const char* key) {
+    const auto found = row.find(key);
+    if (found == row.end() || found->is_null()) return "-";
+    return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+static std::string bestText(const json& row) {
+    const auto best = row.find("best");
+    if (best == row.end() || best->is_null()) return "-";
+    const json& value = best->at("value");
+    return best->at("metric").get<std::string>() + " " + (value.is_number() ? shortText(value.get<double>()) : value.get<std::string>());
+}
+
+static std::string padded(std::string text, std::size_t width) {
+    std::size_t shown = 0;
+    for (const char c : text) shown += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+    if (shown < width) text.append(width - shown, ' ');
+    return text + "  ";
+}
+
+ExitCode runs(const Options& options) {
+    json list = json::array();
+    for (const auto& run : rundir::listRuns(workspaceOf(options))) list.push_back(rowJson(run));
+    if (options.json) {
+        printJson(list);
+        return ExitCode::Completed;
+    }
+    if (list.empty()) {
+        print("No runs in " + workspaceOf(options).string() + " yet; lathe-trainer run digits-mlp makes one");
+        return ExitCode::Completed;
+    }
+    print(padded("id", 12) + padded("state", 13) + padded("name", 32) + padded("step", 8) + padded("best", 24) + "created");
+    for (const json& row : list)
+        print(padded(cell(row, "id"), 12) + padded(cell(row, "state"), 13) + padded(cell(row, "name"), 32) + padded(cell(row, "step"), 8)
+              + padded(bestText(row), 24) + cell(row, "created"));
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,106 @@
+// What this machine must be able to do, tried for real in a scratch folder of the workspace.
+#include "actions.h"
+
+#include "base/file_system.h"
+#include "base/program_paths.h"
+#include "live/segment.h"
+#include "output.h"
+#include "rundir/run_folder.h"
+#include "store/run_store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <functional>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+namespace stdfs = std::filesystem;
+
+static Error wrong(const std::string& sentence) { return {ErrorCode::Internal, sentence, {}, {}}; }
+
+static Result<std::string> tryLocks(const stdfs::path& folder) {
+    LATHE_TRY_ASSIGN(const auto lock, rundir::RunLock::acquire(folder / "lock"));
+    if (!rundir::RunLock::isHeld(folder / "lock")) return wrong("A lock that is held is not seen; this file system cannot hold runs");
+    if (rundir::RunLock::acquire(folder / "lock")) return wrong("A lock can be taken twice; this file system cannot hold runs");
+    return std::string("locks hold");
+}
+
+static Result<std::string> tryMemory(const stdfs::path&) {
+    LATHE_TRY_ASSIGN(const auto segment, live::Segment::create({}, "selftest"));
+    const std::array<std::byte, 8> payload{};
+    LATHE_TRY_ASSIGN(const auto sequence, segment->write(0, live::FrameType::Event, payload));
+    if (segment->reader(0).read().frames.size() != 1) return wrong("A frame did not come back from shared memory");
+    return "shared memory, frame " + std::to_string(sequence);
+}
+
+static Result<std::string> tryDatabase(const stdfs::path& folder) {
+    {
+        LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(folder / "run.sqlite"));
+        LATHE_TRY(writer->setFact("selftest", "kept"));
+    }
+    LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(folder / "run.sqlite"));
+    LATHE_TRY_ASSIGN(const auto fact, reader->fact("selftest"));
+    if (fact != "kept") return wrong("A fact did not come back from run.sqlite");
+    LATHE_TRY(reader->verify());
+    return std::string("run.sqlite");
+}
+
+static Result<std::string> tryDisk(const stdfs::path& folder) {
+    FileSystem& fs = FileSystem::real();
+    LATHE_TRY(replaceFile(fs, folder / "file", std::string(1u << 20, 'x')));
+    LATHE_TRY_ASSIGN(const auto back, readFile(folder / "file", 2u << 20));
+    if (back.size() != 1u << 20) return wrong("A file did not come back whole");
+    LATHE_TRY_ASSIGN(const auto room, fs.freeBytes(folder));
+    return "disk, " + std::to_string(room / 1'000'000'000) + " GB free";
+}
+
+/// The worker prints its version: a broken LibTorch shows here.
+static Result<std::string> tryWorker(const stdfs::path& folder) {
+    const auto program = siblingProgram("lathe-worker");
+    const auto log = folder / "worker.log";
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    std::string name = program.string(), argument = "--version";
+    std::array<char*, 3> argv = {name.data(), argument.data(), nullptr};
+    pid_t pid = 0;
+    const int problem = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (problem != 0) return fileError("start", program.native(), problem);
+    int status = -1;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    std::string said = readFile(log, 1u << 20) ? *readFile(log, 1u << 20) : std::string();
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    if (status != 0) return wrong("lathe-worker does not start: " + said.substr(0, 500));
+    return said;
+}
+
+ExitCode selftest(const Options& options) {
+    const auto workspace = workspaceOf(options);
+    FileSystem& fs = FileSystem::real();
+    const auto folder = workspace / (".selftest-" + rundir::newRunId());
+    if (const auto made = makeFolders(fs, folder); !made) return fail(options, made.error());
+    const std::array<std::pair<const char*, std::function<Result<std::string>(const stdfs::path&)>>, 5> tests = {
+        {{"locks", tryLocks}, {"memory", tryMemory}, {"database", tryDatabase}, {"disk", tryDisk}, {"worker", tryWorker}}};
+    json list = json::array();
+    bool fine = true;
+    for (const auto& [name, test] : tests) {
+        const auto outcome = test(folder);
+        fine = fine && outcome.ok();
+        list.push_back({{"name", name}, {"ok", outcome.ok()}, {"text", outcome ? *outcome : outcome.error().text()}});
+        if (!options.json) print(std::string(outcome ? "ok      " : "FAILED  ") + (outcome ? *outcome : outcome.error().text()));
+    }
+    if (const auto removed = removeTree(fs, folder); !removed) return fail(options, removed.error());
+    if (options.json) printJson(list);
+    return fine ? ExitCode::Completed : ExitCode::Failed;
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,62 @@
+// Every recorded point, nothing thinned, values in the shortest form that reads back to the same number.
+#include "actions.h"
+
+#include "base/clock.h"
+#include "base/number_text.h"
+#include "output.h"
+#include "rundir/json_reader.h"
+#include "store/run_store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+static Result<std::vector<std::string>> namesToPrint(const store::RunReader& reader, const std::vector<std::string>& wanted) {
+    LATHE_TRY_ASSIGN(const auto known, reader.series());
+    std::vector<std::string> all;
+    for (const auto& series : known) all.push_back(series.name);
+    for (const std::string& name : wanted) {
+        if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+        std::string list;
+        for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
+        return Error{ErrorCode::NotFound, "There is no series \"" + name + "\"; there are: " + list, {}, {}};
+    }
+    return wanted.empty() ? all : wanted;
+}
+
+static void printCsvRow(const std::string& name, const store::Point& point) {
+    print(name + "," + std::to_string(point.session) + "," + std::to_string(point.attempt) + "," + std::to_string(point.step) + ","
+          + exactText(static_cast<double>(point.activeNs) / 1e9) + "," + isoTime(point.wallNs) + "," + exactText(point.value));
+}
+
+static json pointJson(const std::string& name, const store::Point& point) {
+    return {{"series", name}, {"session", point.session}, {"attempt", point.attempt}, {"step", point.step},
+            {"seconds", static_cast<double>(point.activeNs) / 1e9}, {"wall", isoTime(point.wallNs)}, {"value", rundir::numberJson(point.value)}};
+}
+
+ExitCode series(const Options& options) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const auto reader = store::RunReader::open(run->database());
+    if (!reader) return fail(options, reader.error());
+    const auto names = namesToPrint(**reader, options.more);
+    if (!names) return fail(options, names.error());
+    json list = json::array();
+    if (!options.json) print("series,session,attempt,step,seconds,wall,value");
+    for (const std::string& name : *names) {
+        const auto points = (*reader)->points(name, options.allBranches ? store::RunReader::Line::All : store::RunReader::Line::Surviving);
+        if (!points) return fail(options, points.error());
+        for (const store::Point& point : *points) {
+            if (options.json) list.push_back(pointJson(name, point));
+            else printCsvRow(name, point);
+        }
+    }
+    if (options.json) printJson(list);
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

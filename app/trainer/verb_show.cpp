@@ -1,0 +1,65 @@
+#include "actions.h"
+
+#include "base/number_text.h"
+#include "output.h"
+#include "run_facts.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+static std::string text(const json& value) {
+    if (value.is_null()) return "-";
+    if (value.is_number_float()) return shortText(value.get<double>(), 6);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+static void printSessions(const json& facts) {
+    for (const json& row : facts.at("sessions")) {
+        print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): steps " + text(row.at("first_step")) + " to "
+              + text(row.at("last_step")) + ", " + (row.at("end").is_null() ? "not ended" : text(row.at("end")))
+              + (text(row.at("why")).empty() ? "" : ". " + text(row.at("why"))));
+    }
+}
+
+static void printCheckpoints(const json& facts) {
+    for (const json& row : facts.at("checkpoints")) {
+        std::string line = "  " + text(row.at("folder")) + "  " + diskText(row.at("bytes").get<std::uint64_t>());
+        for (const auto& [name, value] : row.at("metrics").items()) line += "  " + name + " " + text(value);
+        if (row.at("best").get<bool>()) line += "  best";
+        if (row.at("pinned").get<bool>()) line += "  pinned";
+        if (!row.at("valid").get<bool>()) line += "  cannot be used: " + text(row.at("problem"));
+        print(line);
+    }
+}
+
+ExitCode show(const Options& options) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const json facts = showJson(*run);
+    if (options.json) {
+        printJson(facts);
+        return ExitCode::Completed;
+    }
+    print(text(facts.at("name")) + " (" + text(facts.at("id")) + "): " + text(facts.at("state"))
+          + (text(facts.at("why")).empty() ? "" : ". " + text(facts.at("why"))));
+    print("in " + text(facts.at("folder")));
+    if (!facts.at("parent").is_null()) {
+        const json& parent = facts.at("parent");
+        print(text(parent.at("verb")) + " of run " + text(parent.at("run")) + (text(parent.at("checkpoint")).empty() ? "" : " from " + text(parent.at("checkpoint"))));
+    }
+    if (!facts.at("best").is_null()) print("best " + text(facts.at("best").at("metric")) + " " + text(facts.at("best").at("value")) + " at step " + text(facts.at("best").at("step")));
+    print("sessions:");
+    printSessions(facts);
+    print("checkpoints:");
+    printCheckpoints(facts);
+    print("series:");
+    for (const json& row : facts.at("series"))
+        print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max")));
+    if (facts.contains("database_problem")) tell(text(facts.at("database_problem")));
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,111 @@
+// stop, pause, unpause and save: requests to the supervisor of a live run.
+#include "actions.h"
+
+#include "launch/verbs.h"
+#include "live/control_socket.h"
+#include "output.h"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <thread>
+
+namespace lathe::trainer {
+
+using live::ControlClient;
+using nlohmann::json;
+
+static Error notRunning(const rundir::RunFolder& run) {
+    const auto standing = launch::standingOf(run);
+    const std::string why = standing.why.empty() ? "" : " (" + standing.why + ")";
+    return {ErrorCode::NotFound, displayName(run) + " does not run here: it is " + std::string(rundir::name(standing.state)) + why, {}, {}};
+}
+
+static Result<std::unique_ptr<ControlClient>> reach(const rundir::RunFolder& run) {
+    auto client = ControlClient::connect(run.socket());
+    if (client) return client;
+    if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
+    return std::move(client).error().in("while asking " + run.name());
+}
+
+static ExitCode answer(const Options& options, const rundir::RunFolder& run, const std::string& text, json facts = json::object()) {
+    facts["folder"] = run.root().string();
+    facts["text"] = text;
+    facts["state"] = rundir::name(launch::standingOf(run).state);
+    if (options.json) printJson(facts);
+    else print(displayName(run) + ": " + text);
+    return ExitCode::Completed;
+}
+
+static Result<std::string> ask(ControlClient& client, live::Verb verb) {
+    LATHE_TRY_ASSIGN(const live::Reply reply, client.ask(verb));
+    if (!reply.ok) return Error{ErrorCode::Usage, reply.text, {}, {}};
+    return reply.text;
+}
+
+static ExitCode request(const Options& options, live::Verb verb) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const auto client = reach(*run);
+    if (!client) return fail(options, client.error());
+    const auto text = ask(**client, verb);
+    return text ? answer(options, *run, *text) : fail(options, text.error());
+}
+
+ExitCode pause(const Options& options) { return request(options, live::Verb::Pause); }
+ExitCode unpause(const Options& options) { return request(options, live::Verb::Unpause); }
+
+/// An empty object once the supervisor is gone.
+static json statusOf(ControlClient& client) {
+    const auto reply = client.ask(live::Verb::Status);
+    json status = reply ? json::parse(reply->json, nullptr, false) : json();
+    return status.is_object() ? status : json::object();
+}
+
+/// Returns once the last process is gone, telling each stage on the way.
+ExitCode stop(const Options& options) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const auto client = reach(*run);
+    if (!client) return fail(options, client.error());
+    const auto text = ask(**client, options.discard ? live::Verb::Discard : live::Verb::StopAndSave);
+    if (!text) return fail(options, text.error());
+    if (!options.json) tell(*text);
+    std::string stage;
+    while (rundir::RunLock::isHeld(run->lock())) {
+        const json status = statusOf(**client);
+        if (status.contains("stopping")) {
+            std::string now = status["stopping"].value("text", "");
+            now = now.substr(0, now.rfind(" in "));  // the stage without its countdown
+            if (now != stage && !options.json && !stage.empty()) tell(status["stopping"].value("text", ""));
+            stage = std::move(now);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    const auto standing = launch::standingOf(*run);
+    return answer(options, *run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why));
+}
+
+/// Returns once the checkpoint is there.
+ExitCode save(const Options& options) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const auto client = reach(*run);
+    if (!client) return fail(options, client.error());
+    const json before = statusOf(**client);
+    const auto text = ask(**client, live::Verb::SaveNow);
+    if (!text) return fail(options, text.error());
+    while (true) {
+        const json status = statusOf(**client);
+        if (status.empty()) return fail(options, notRunning(*run));
+        if (status.value("saves", 0) > before.value("saves", 0)) {
+            const std::string folder = status.value("last_checkpoint", "");
+            return answer(options, *run, "Saved " + folder, {{"checkpoint", folder}});
+        }
+        if (status.value("failed_saves", 0) > before.value("failed_saves", 0))
+            return fail(options, Error{ErrorCode::Io, status.value("save_problem", ""), {}, {}});
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,47 @@
+#include "actions.h"
+
+#include "base/number_text.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "rundir/checkpoint_manifest.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+/// RUN@WHICH, or the folder of a checkpoint. One that is named by its folder need not be usable.
+static Result<std::filesystem::path> checkpointFolder(const Options& options) {
+    std::error_code ignored;
+    if (options.target.find('@') == std::string::npos || std::filesystem::is_directory(options.target, ignored)) {
+        if (std::filesystem::is_directory(options.target, ignored))
+            return std::filesystem::absolute(options.target, ignored).lexically_normal();
+        return Error{ErrorCode::NotFound, "No checkpoint folder " + options.target + "; give one, or RUN@STEP", {}, {}};
+    }
+    const std::size_t at = options.target.rfind('@');
+    if (rundir::parseCheckpointName(options.target.substr(at + 1))) {
+        LATHE_TRY_ASSIGN(const auto run, rundir::findRun(workspaceOf(options), options.target.substr(0, at)));
+        return run.checkpoints() / options.target.substr(at + 1);
+    }
+    LATHE_TRY_ASSIGN(const auto found, launch::findCheckpoint(workspaceOf(options), options.target));
+    return found.first.checkpoints() / found.second;
+}
+
+ExitCode verify(const Options& options) {
+    const auto folder = checkpointFolder(options);
+    if (!folder) return fail(options, folder.error());
+    const auto checked = rundir::verifyCheckpoint(*folder);
+    if (!checked) return fail(options, checked.error());
+    if (options.json) {
+        printJson({{"checkpoint", folder->string()}, {"ok", checked->ok()}, {"files", checked->filesChecked}, {"bytes", checked->bytesChecked},
+                   {"digest", checked->digest}, {"bad_files", checked->badFiles}});
+    } else {
+        for (const std::string& bad : checked->badFiles) tell(bad);
+        print(checked->ok() ? "Whole: " + std::to_string(checked->filesChecked) + " files, " + diskText(checked->bytesChecked) + ", digest " + checked->digest
+                            : std::to_string(checked->badFiles.size()) + " of " + std::to_string(checked->filesChecked) + " files are bad");
+    }
+    return checked->ok() ? ExitCode::Completed : ExitCode::Failed;
+}
+
+}  // namespace lathe::trainer
