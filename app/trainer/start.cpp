@@ -77,6 +77,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
         std::_Exit(ended ? static_cast<int>(*ended) : static_cast<int>(ExitCode::Failed));
     }
     ::close(ready[1]);
+    { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }
     const auto up = waitUntilUp(ready[0], supervisor, run);
     ::close(ready[0]);
     if (!up) return fail(options, up.error());

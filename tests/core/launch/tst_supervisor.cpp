@@ -1,0 +1,385 @@
+// labels: process
+// timeout: 300
+// The supervisor with a worker that plays scripts: how sessions end, what is recorded, what is left behind.
+#include "base/clock.h"
+#include "launch/identity.h"
+#include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
+#include "store/run_store.h"
+#include "trainer_process.h"
+
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <unistd.h>
+
+using namespace lathe;
+using namespace lathe::test;
+using rundir::State;
+
+static std::size_t pointsOf(const rundir::RunFolder& run, const std::string& series) {
+    const auto reader = store::RunReader::open(run.database());
+    if (!reader) return 0;
+    const auto points = (*reader)->points(series, store::RunReader::Line::All);
+    return points ? points->size() : 0;
+}
+
+static std::vector<std::string> eventKinds(const rundir::RunFolder& run) {
+    std::vector<std::string> out;
+    const auto reader = store::RunReader::open(run.database());
+    const auto events = (*reader)->events();
+    for (const auto& row : *events) out.push_back(row.event.kind);
+    return out;
+}
+
+/// What a session that is over must not leave.
+static void nothingIsLeft(const rundir::RunFolder& run) {
+    QVERIFY(!rundir::RunLock::isHeld(run.lock()) && !rundir::RunLock::isHeld(run.workersLock()));
+    for (const auto& file : {run.liveJson(), run.socket()}) QVERIFY2(!std::filesystem::exists(file), file.c_str());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(run.root()))
+        QVERIFY2(entry.path().string().find(".tmp-") == std::string::npos, entry.path().c_str());
+}
+
+class TestSupervisor : public QObject {
+    Q_OBJECT
+
+    static std::unique_ptr<Workspace> fresh(const std::string& script) {
+        auto workspace = std::make_unique<Workspace>();
+        workspace->useFakeWorker(LATHE_BIN_DIR);
+        workspace->setScript(script);
+        return workspace;
+    }
+    /// A detached run that has made some steps.
+    static rundir::RunFolder running(const Workspace& workspace) {
+        const Answer answer = workspace.ask({"run", "digits-mlp", "--detach"});
+        if (answer.code != 0) qFatal("did not start: %s", answer.err.c_str());
+        const rundir::RunFolder run = workspace.latest();
+        if (!eventually([&] { return pointsOf(run, "train/loss") > 10; })) qFatal("no steps");
+        return run;
+    }
+
+private Q_SLOTS:
+    void everyEndingHasItsStateAndCode_data() {
+        QTest::addColumn<QByteArray>("script");
+        QTest::addColumn<QByteArray>("state");
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QByteArray>("says");
+        const auto row = [](const char* name, const char* script, const char* state, int code, const char* says) {
+            QTest::newRow(name) << QByteArray(script) << QByteArray(state) << code << QByteArray(says);
+        };
+        row("completed", "points 20; save; end completed, 0", "completed", 0, "the script says so");
+        row("stopped", "points 20; save; end stopped, 4", "stopped", 4, "the script says so");
+        row("failed", "points 3; end failed, 3", "failed", 3, "the script says so");
+        row("bad configuration", "end failed, 2", "failed", 2, "the script says so");
+        row("diverged", "points 3; end diverged, 6", "diverged", 6, "the script says so");
+        row("out of memory", "points 3; end out of memory, 7", "out of memory", 7, "the script says so");
+        row("silent success", "points 3; exit 0", "failed", 3, "without saying how");
+        row("silent failure", "say disk on fire; exit 3", "failed", 3, "disk on fire");
+        row("silent memory", "exit 7", "out of memory", 7, "Memory");
+        row("SIGKILL", "points 3; signal 9", "killed", 5, "SIGKILL");
+        row("SIGSEGV", "say about to fall; points 3; signal 11", "killed", 5, "about to fall");
+        row("SIGABRT", "signal 6", "killed", 5, "SIGABRT");
+        row("crash after the end", "points 3; save; end completed, 0", "completed", 0, "");
+    }
+    void everyEndingHasItsStateAndCode() {
+        QFETCH(QByteArray, script);
+        QFETCH(QByteArray, state);
+        QFETCH(int, code);
+        QFETCH(QByteArray, says);
+        const auto workspace = fresh(script.toStdString());
+        const Answer answer = workspace->ask({"run", "digits-mlp", "--json"});
+        QVERIFY2(answer.code == code, (std::to_string(answer.code) + " " + answer.out + answer.err).c_str());
+        const auto result = answer.json();
+        QCOMPARE(QByteArray::fromStdString(result.value("state", "")), state);
+        QCOMPARE(result["exit"].value("code", -1), code);
+        QVERIFY2(result["exit"].value("reason", "").find(says.toStdString()) != std::string::npos, result.dump().c_str());
+        const auto run = workspace->latest();
+        nothingIsLeft(run);
+        const auto record = rundir::readSession(run, 1);
+        QVERIFY(record.ok() && record->state && rundir::name(*record->state) == state.toStdString());
+        QVERIFY(launch::standingOf(run).state == *record->state);
+        QCOMPARE(record->environment.at("threads"), std::string("2"));
+        const bool steps = script.contains("points 20");
+        if (steps) QCOMPARE(pointsOf(run, "train/loss"), std::size_t{20});
+        if (script.contains("points 3")) QCOMPARE(pointsOf(run, "train/lr"), std::size_t{3});
+        if (script.contains("save")) QCOMPARE(record->lastCheckpoint, rundir::checkpointName(1, GlobalStep(steps ? 20 : 3)));
+    }
+    void aDetachedRunIsStoppedWithACheckpoint() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        QVERIFY(launch::standingOf(run).state == State::Running || launch::standingOf(run).state == State::Starting);
+        const auto live = rundir::readLive(run);
+        QVERIFY(live.ok() && live->has_value());
+        const Answer stopped = workspace->ask({"stop", "latest", "--json"});
+        QVERIFY2(stopped.code == 0, stopped.err.c_str());
+        QCOMPARE(stopped.json().value("state", ""), std::string("stopped"));
+        nothingIsLeft(run);
+        QVERIFY(!processLives((*live)->supervisor.pid) && !processLives((*live)->workers.at(0).pid));
+        const auto record = rundir::readSession(run, 1);
+        QVERIFY(!record->lastCheckpoint.empty());
+        QCOMPARE(rundir::parseCheckpointName(record->lastCheckpoint)->step, record->counters->globalStep);
+        QCOMPARE(std::int64_t(pointsOf(run, "train/loss")), record->counters->globalStep.value());
+    }
+    void pauseHoldsAndSaveSaves() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        QCOMPARE(workspace->ask({"pause", "latest"}).code, 0);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Paused; }));
+        QCOMPARE(workspace->ask({"unpause", "latest"}).code, 0);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Running; }));
+        const Answer saved = workspace->ask({"save", "latest", "--json"});
+        QCOMPARE(saved.code, 0);
+        QVERIFY(rundir::readCheckpoint(run.checkpoints() / saved.json().value("checkpoint", "")).ok());
+        QCOMPARE(workspace->ask({"stop", "latest", "--discard"}).code, 0);
+        QVERIFY(launch::standingOf(run).state == State::Stopped);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 2);
+    }
+    void signalsToTheSupervisorSaveAndStop_data() {
+        QTest::addColumn<int>("number");
+        for (const int number : {SIGTERM, SIGINT, SIGHUP}) QTest::addRow("%d", number) << number;
+    }
+    void signalsToTheSupervisorSaveAndStop() {
+        QFETCH(int, number);
+        const auto workspace = fresh("train");
+        const auto process = workspace->start({"run", "digits-mlp", "--json"});
+        QVERIFY(eventually([&] { return !rundir::listRuns(workspace->folder()).empty() && pointsOf(workspace->latest(), "train/loss") > 5; }));
+        ::kill(static_cast<pid_t>(process->processId()), number);
+        const Answer answer = Workspace::finish(*process);
+        QCOMPARE(answer.code, 4);
+        QCOMPARE(answer.json().value("state", ""), std::string("stopped"));
+        QCOMPARE(answer.json()["checkpoints"].size(), std::size_t{1});
+        nothingIsLeft(workspace->latest());
+    }
+    void aSecondSignalLeavesAtOnce() {
+        const auto workspace = fresh("points 5; deaf");
+        const auto process = workspace->start({"run", "digits-mlp", "--json"});
+        QVERIFY(eventually([&] { return !rundir::listRuns(workspace->folder()).empty() && pointsOf(workspace->latest(), "train/loss") == 5; }));
+        ::kill(static_cast<pid_t>(process->processId()), SIGINT);
+        QVERIFY(eventually([&] { return launch::standingOf(workspace->latest()).state == State::Stopping; }));
+        ::kill(static_cast<pid_t>(process->processId()), SIGINT);
+        const Answer answer = Workspace::finish(*process, 20'000);
+        QCOMPARE(answer.code, 5);
+        QCOMPARE(answer.json().value("state", ""), std::string("killed"));
+        QVERIFY(answer.json()["exit"].value("reason", "").find("asked twice") != std::string::npos);
+        nothingIsLeft(workspace->latest());
+    }
+    void twoStartsOnOneFolderGiveOneRun() {
+        const auto workspace = fresh("points 5; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        workspace->setScript("train");
+        const auto one = workspace->start({"continue", "latest", "--detach", "--json"});
+        const auto two = workspace->start({"continue", "latest", "--detach", "--json"});
+        const Answer first = Workspace::finish(*one), second = Workspace::finish(*two);
+        QVERIFY2((first.code == 0) != (second.code == 0), (first.err + second.err).c_str());
+        const Answer& loser = first.code == 0 ? second : first;
+        QCOMPARE(loser.code, 8);
+        QVERIFY2(loser.err.find("in use") != std::string::npos, loser.err.c_str());
+        QCOMPARE(rundir::newestSession(workspace->latest()), 2);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+    }
+    void aKilledSupervisorLosesNothing() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
+        QVERIFY(launch::standingOf(run).state == State::Interrupted);
+        QVERIFY(launch::standingOf(run).why.find("supervisor") != std::string::npos);
+        workspace->setScript("points 5; end completed, 0");
+        const Answer next = workspace->ask({"continue", "latest", "--json"});
+        QVERIFY2(next.code == 0, next.err.c_str());
+        nothingIsLeft(run);
+        const auto record = rundir::readSession(run, 1);
+        QVERIFY(record->state == State::Interrupted);
+        QVERIFY2(record->why.find("saved") != std::string::npos, record->why.c_str());
+        // Every step that the worker made is there, also those after its supervisor was gone, and the new session goes on behind them.
+        const auto reader = store::RunReader::open(run.database());
+        const auto points = (*reader)->points("train/loss", store::RunReader::Line::Surviving);
+        const std::int64_t saved = rundir::parseCheckpointName(record->lastCheckpoint)->step.value();
+        QCOMPARE(std::int64_t(points->size()), saved + 5);
+        for (std::size_t i = 0; i < points->size(); ++i) QCOMPARE(points->at(i).step, std::int64_t(i) + 1);
+        QVERIFY(listFolder(run.spill())->empty());
+    }
+    void aStoppedRecorderLosesNothing() {
+        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 200000; end completed, 0");
+        std::filesystem::remove(workspaceFlag());
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 30; }));
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGSTOP);
+        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
+        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
+        QVERIFY(!listFolder(run.spill())->empty());
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{200030});
+        QCOMPARE(pointsOf(run, "train/lr"), std::size_t{200030});
+        nothingIsLeft(run);
+    }
+    void unfinishedCheckpointsAreListedThenRemoved() {
+        const auto workspace = fresh("points 5; save; points 5; partial; signal 9");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
+        const auto run = workspace->latest();
+        auto shown = workspace->ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown["checkpoints"].size(), std::size_t{2});
+        QCOMPARE(shown["checkpoints"][1].value("valid", true), false);
+        workspace->setScript("points 2; end completed, 0");
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 0);
+        QCOMPARE(rundir::readSession(run, 2)->checkpoint, std::string("s001-000000005"));
+        shown = workspace->ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown["checkpoints"].size(), std::size_t{1});
+    }
+    void retentionKeepsBestPinnedAndTheOneInUse() {
+        const auto workspace = fresh("metric 0.5; points 10; save; metric 0.9; points 10; save; metric 0.7; points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        QCOMPARE(workspace->ask({"pin", "latest@10"}).code, 0);
+        workspace->setScript("metric 0.1; points 10; save; points 10; save; points 10; save; points 10; save; end completed, 0");
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 0);
+        std::vector<std::int64_t> steps;
+        for (const auto& info : rundir::listCheckpoints(run.checkpoints())) steps.push_back(info.step.value());
+        const std::vector<std::int64_t> expected = {10, 20, 30, 50, 60, 70};  // pinned, best, loaded, the last three
+        QVERIFY2(steps == expected, nlohmann::json(steps).dump().c_str());
+        const auto rows = (*store::RunReader::open(run.database()))->checkpoints();
+        QCOMPARE(std::count_if(rows->begin(), rows->end(), [](const auto& row) { return row.deleted; }), 1);
+    }
+    void rollingBackMakesABranch() {
+        const auto workspace = fresh("points 10; save; points 10; save; points 3; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        workspace->setScript("points 4; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"roll-back", "latest@10"}).code, 4);
+        const auto reader = store::RunReader::open(run.database());
+        QCOMPARE((*reader)->points("train/loss", store::RunReader::Line::Surviving)->size(), std::size_t{14});
+        QCOMPARE((*reader)->points("train/loss", store::RunReader::Line::All)->size(), std::size_t{27});
+        // The newest checkpoint of the line, not the one with the highest step, which lies on the abandoned branch.
+        QCOMPARE(launch::newestOnLine(run), std::string("s002-000000014"));
+        const auto shown = workspace->ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown["sessions"].size(), std::size_t{2});
+        QCOMPARE(shown["branches"].size(), std::size_t{2});
+        QCOMPARE(shown["branches"][0].value("surviving", false), true);
+        QCOMPARE(workspace->ask({"roll-back", "latest@11"}).code, 2);
+    }
+    void forkAndWeightsMakeNewRuns() {
+        const auto workspace = fresh("points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.name=first"}).code, 4);
+        const auto first = workspace->latest();
+        workspace->setScript("points 1; save; end completed, 0");
+        const Answer forked = workspace->ask({"fork", "first@10", "--set", "run.name=second", "--json"});
+        QVERIFY2(forked.code == 0, forked.err.c_str());
+        const auto second = *rundir::findRun(workspace->folder(), "second");
+        QCOMPARE(rundir::readManifest(second)->parent->run, rundir::readManifest(first)->id);
+        QVERIFY(std::filesystem::hard_link_count(second.checkpoints() / "s000-000000010/model-00000.safetensors") == 2);
+        QCOMPARE(launch::newestOnLine(second), std::string("s001-000000011"));
+        const Answer light = workspace->ask({"start-from-weights", "first@latest", "--set", "run.name=third", "--json"});
+        QVERIFY2(light.code == 0, light.err.c_str());
+        QCOMPARE(light.json()["counters"].value("global_step", -1), 1);
+        QCOMPARE(workspace->ask({"fork", "first@10", "--set", "model.hidden=8"}).code, 2);
+    }
+    void aDamagedCheckpointIsRefusedByName() {
+        const auto workspace = fresh("points 10; save; points 1; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        const auto file = run.checkpoints() / "s001-000000011/model-00000.safetensors";
+        std::string content = *readFile(file, 1 << 20);
+        content.back() = static_cast<char>(content.back() ^ 1);
+        QVERIFY(replaceFile(FileSystem::real(), file, content).ok());
+        const Answer refused = workspace->ask({"continue", "latest", "--json"});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.err.find("model-00000.safetensors") != std::string::npos, refused.err.c_str());
+        QCOMPARE(rundir::newestSession(run), 1);
+        const Answer checked = workspace->ask({"verify", "latest@11", "--json"});
+        QCOMPARE(checked.code, 3);
+        QCOMPARE(checked.json()["bad_files"].size(), std::size_t{1});
+        QCOMPARE(workspace->ask({"verify", "latest@10"}).code, 0);
+        QCOMPARE(workspace->ask({"roll-back", "latest@10"}).code, 4);
+    }
+    void aRunThatReachedItsTargetNamesTheKey() {
+        const auto workspace = fresh("points 10; save; end completed, 0");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.max_updates=10"}).code, 0);
+        const Answer refused = workspace->ask({"continue", "latest"});
+        QCOMPARE(refused.code, 2);
+        QVERIFY2(refused.err.find("run.max_updates") != std::string::npos, refused.err.c_str());
+        QCOMPARE(workspace->ask({"continue", "latest", "--set", "run.max_updates=20"}).code, 0);
+        QCOMPARE(launch::configOf(workspace->latest(), 2)->run.maxUpdates, std::optional<std::int64_t>(20));
+    }
+    void aCopiedRunningFolderIsARunOfItsOwn() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        QCOMPARE(workspace->ask({"save", "latest"}).code, 0);
+        const auto live = *rundir::readLive(run);
+        const auto copy = workspace->scratch() / "copy";
+        std::filesystem::create_directory(copy);
+        for (const char* part : {"run.json", "config.yaml", "summary.json", "live.json", "sessions", "checkpoints", "logs", "spill", "run.sqlite"})
+            std::filesystem::copy(run.root() / part, copy / part, std::filesystem::copy_options::recursive);
+        workspace->setScript("points 1; end completed, 0");
+        const Answer continued = workspace->ask({"continue", QString::fromStdString(copy.string())});
+        QVERIFY2(continued.code == 0, continued.err.c_str());
+        // The original was not touched.
+        QVERIFY(processLives(live->supervisor.pid) && processLives(live->workers.at(0).pid));
+        QVERIFY(launch::standingOf(run).state == State::Running);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+    }
+    void anotherHostsRunIsNotJudgedFromHere() {
+        const auto workspace = fresh("points 5; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        rundir::LiveRecord live{{"gpu1", "other-boot", ::getpid(), 1, "t"}, {}, 1, 1};
+        QVERIFY(rundir::writeLive(FileSystem::real(), run, live).ok());
+        auto summary = *rundir::readSummary(run);
+        summary.state = State::Running;
+        summary.updatedNs = Clock::system().wallNs();
+        QVERIFY(rundir::writeSummary(FileSystem::real(), run, summary).ok());
+        const auto standing = launch::standingOf(run);
+        QVERIFY(!standing.onThisHost && standing.state == State::Running);
+        QVERIFY2(standing.why.starts_with("On gpu1, seen"), standing.why.c_str());
+        const Answer refused = workspace->ask({"continue", "latest"});
+        QCOMPARE(refused.code, 8);
+        QVERIFY(refused.err.find("gpu1") != std::string::npos);
+    }
+    void aReusedPidIsNeverTakenForOurs() {
+        const auto self = launch::identityOf(::getpid(), "t");
+        QVERIFY(self.has_value());
+        QVERIFY(launch::VerifiedProcess::find(*self).has_value());
+        for (const auto change : {0, 1, 2}) {
+            auto other = *self;
+            if (change == 0) other.startTime += 1;
+            if (change == 1) other.bootId = "another start of the machine";
+            if (change == 2) other.host = "another";
+            QVERIFY(!launch::VerifiedProcess::find(other).has_value());
+        }
+    }
+    void aNewerFormatAndAReadOnlyFolderGiveSentences() {
+        const auto workspace = fresh("points 5; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        const std::string session = *readFile(run.sessionJson(1), 1 << 20);
+        std::string newer = session;
+        newer.replace(newer.find("\"format\": 1"), 11, "\"format\": 9");
+        QVERIFY(replaceFile(FileSystem::real(), run.sessionJson(1), newer).ok());
+        const Answer refused = workspace->ask({"continue", "latest"});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.err.find("format 9") != std::string::npos, refused.err.c_str());
+        QVERIFY(replaceFile(FileSystem::real(), run.sessionJson(1), session).ok());
+        if (::geteuid() == 0) QSKIP("root may write anywhere");
+        std::filesystem::permissions(run.root(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+        QCOMPARE(workspace->ask({"show", "latest"}).code, 0);
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 3);
+        std::filesystem::permissions(run.root(), std::filesystem::perms::owner_all);
+    }
+    void eventsTellWhatWasAsked() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+        const auto kinds = eventKinds(run);
+        for (const char* kind : {"plan", "asked", "checkpoint", "ended"}) QVERIFY2(std::find(kinds.begin(), kinds.end(), kind) != kinds.end(), kind);
+    }
+
+private:
+    std::string workspaceFlag() const { return m_flags.path().toStdString() + "/go"; }
+    QTemporaryDir m_flags;
+};
+
+QTEST_GUILESS_MAIN(TestSupervisor)
+#include "tst_supervisor.moc"

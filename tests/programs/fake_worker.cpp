@@ -1,0 +1,242 @@
+// A worker that plays a script instead of training: what the supervisor is tested with, without LibTorch.
+// $LATHE_FAKE_SCRIPT holds steps separated by ';':
+//   points N        N updates, one row of values each
+//   train           updates until a stop or the end of the supervisor, as the contract says
+//   save            a checkpoint, published as the contract says
+//   partial         begins a checkpoint and leaves it
+//   metric V        eval/accuracy of the next checkpoints
+//   end STATE CODE  the "ended" event, then exit with CODE
+//   exit CODE       without a word
+//   signal N        ends itself with a signal
+//   say TEXT        to standard error, which is the rank's log
+//   deaf            ignores everything but SIGKILL from here on, for ever
+//   hold FILE       waits until FILE exists
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "live/segment.h"
+#include "live/spill.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
+#include "rundir/run_folder.h"
+#include "rundir/safetensors_header.h"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <poll.h>
+#include <sstream>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace lathe;
+using nlohmann::json;
+namespace stdfs = std::filesystem;
+
+static std::atomic<int> g_signals{0};
+
+class FakeWorker {
+public:
+    FakeWorker(const stdfs::path& run, int session, int segmentFd)
+        : m_run(run), m_session(session), m_workers(rundir::RunLock::acquire(m_run.workersLock(), true)),
+          m_segment(live::Segment::open(segmentFd, true)) {
+        if (!m_workers || !m_segment) std::_Exit(99);
+        m_spiller = std::make_unique<live::Spiller>(**m_segment, 0, m_run.spill(), session);
+        const auto record = rundir::readSession(m_run, session);
+        if (record && !record->checkpoint.empty() && !record->weightsOnly)
+            m_counters = rundir::readCheckpoint(m_run.checkpoints() / record->checkpoint)->counters;
+        for (const char* name : {"train/loss", "train/lr"}) {
+            live::encode(live::SeriesFrame{m_nextId++, name, ""}, m_payload);
+            write(live::FrameType::Series);
+        }
+        event("plan", "", {{"planned_updates", 1000}});
+        event("environment", "", {{"threads", "2"}});
+    }
+
+    void play(const std::string& script) {
+        std::istringstream steps(script);
+        for (std::string step; std::getline(steps, step, ';');) {
+            std::istringstream words(step);
+            std::string verb;
+            words >> verb;
+            perform(verb, words);
+        }
+    }
+
+private:
+    void perform(const std::string& verb, std::istringstream& words) {
+        std::string text;
+        int number = 0;
+        if (verb == "points") {
+            for (words >> number; number > 0; --number) update();
+        } else if (verb == "train") {
+            train();
+        } else if (verb == "save") {
+            save("asked");
+        } else if (verb == "partial") {
+            static_cast<void>(FileSystem::real().makeFolder(m_run.checkpoints() / ("." + name())));
+        } else if (verb == "metric") {
+            words >> m_metric;
+        } else if (verb == "end") {
+            std::getline(words >> std::ws, text, ',');
+            words >> number;
+            end(text, number);
+        } else if (verb == "exit") {
+            words >> number;
+            std::_Exit(number);
+        } else if (verb == "signal") {
+            words >> number;
+            const rlimit none{0, 0};
+            ::setrlimit(RLIMIT_CORE, &none);
+            ::raise(number);
+        } else if (verb == "say") {
+            std::getline(words >> std::ws, text);
+            std::fprintf(stderr, "%s\n", text.c_str());
+        } else if (verb == "deaf") {
+            for (const int each : {SIGTERM, SIGINT, SIGHUP}) std::signal(each, SIG_IGN);
+            while (true) pauseFor(50);
+        } else if (verb == "hold") {
+            words >> text;
+            while (!stdfs::exists(text)) pauseFor(5);
+        }
+    }
+
+    static void pauseFor(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+    std::string name() const { return rundir::checkpointName(m_session, m_counters.globalStep); }
+
+    void write(live::FrameType type) {
+        if (!(*m_segment)->write(0, type, m_payload)) std::_Exit(98);
+    }
+
+    void event(const std::string& kind, const std::string& text, const json& facts) {
+        live::EventFrame frame{m_session, m_counters.updateAttempts.value(), m_counters.globalStep.value(), Clock::system().wallNs(), kind, text, facts.dump()};
+        live::encode(frame, m_payload);
+        write(live::FrameType::Event);
+    }
+
+    void beat(live::Phase phase) {
+        live::Heartbeat beat;
+        beat.phase = phase;
+        beat.attempt = m_counters.updateAttempts.value();
+        beat.step = m_counters.globalStep.value();
+        beat.monotonicNs = Clock::system().monotonicNs();
+        beat.durableCheckpoint = m_durable;
+        beat.spilledFrames = m_spiller->spilledFrames();
+        beat.lostFrames = m_spiller->lostFrames();
+        beat.pid = ::getpid();
+        (*m_segment)->beat(0, beat);
+    }
+
+    void update() {
+        m_counters.microStep = m_counters.microStep.next();
+        m_counters.updateAttempts = m_counters.updateAttempts.next();
+        m_counters.globalStep = m_counters.globalStep.next();
+        live::PointsFrame frame;
+        frame.session = m_session;
+        frame.attempt = m_counters.updateAttempts.value();
+        frame.step = m_counters.globalStep.value();
+        frame.activeNs = frame.attempt * 1'000'000;
+        frame.wallNs = Clock::system().wallNs();
+        frame.items = {{0, 1.0 / static_cast<double>(frame.step)}, {1, 3e-4}};
+        live::encode(frame, m_payload);
+        write(live::FrameType::Points);
+        beat(live::Phase::Training);
+    }
+
+    bool supervisorGone() const {
+        pollfd lifeline{4, POLLIN, 0};
+        return ::poll(&lifeline, 1, 0) > 0;
+    }
+
+    void train() {
+        std::int64_t savesDone = (*m_segment)->control().saveRequests;
+        while (true) {
+            const live::Control control = (*m_segment)->control();
+            if (g_signals > 1) std::_Exit(5);
+            if (supervisorGone()) {
+                save("stop");
+                end("interrupted", 5);
+            }
+            if (control.stop == live::Control::Stop::Discard) end("stopped", 4);
+            if (control.stop == live::Control::Stop::SaveAndStop || g_signals > 0) {
+                save("stop");
+                end("stopped", 4);
+            }
+            if (control.saveRequests > savesDone) {
+                ++savesDone;
+                save("asked");
+            }
+            if (control.pause) beat(live::Phase::Paused);
+            else update();
+            pauseFor(1);
+        }
+    }
+
+    void save(const std::string& reason) {
+        FileSystem& fs = FileSystem::real();
+        const stdfs::path hidden = m_run.checkpoints() / ("." + name());
+        std::vector<std::pair<std::string, rundir::TensorRange>> tensors = {{"weight", {"F32", {2}, 0, 0}}};
+        std::string model = rundir::makeSafetensorsHeader(tensors, {});
+        model.resize(tensors.front().second.end, static_cast<char>(m_counters.globalStep.value()));
+        rundir::CheckpointManifest manifest;
+        manifest.session = m_session;
+        manifest.counters = m_counters;
+        manifest.wallNs = Clock::system().wallNs();
+        manifest.lastFrame[0] = (*m_segment)->lastSequence(0);
+        if (!m_metric.empty()) manifest.metrics["eval/accuracy"] = m_metric;
+        manifest.files = {{"model-00000.safetensors", model.size(), hashHex(std::as_bytes(std::span(model)))}};
+        manifest.tensors = {{"weight", "parameter", "F32", {2}, {{"model-00000.safetensors", "weight", {0}, {2}}}}};
+        if (!fs.makeFolder(hidden) || !replaceFile(fs, hidden / "model-00000.safetensors", model)
+            || !replaceFile(fs, hidden / "manifest.json", rundir::manifestJson(manifest))) {
+            return event("save_failed", "The disk refused", {});
+        }
+        m_durable = m_counters.globalStep.value();
+        while (!supervisorGone() && (*m_segment)->recordedSequence(0) < manifest.lastFrame[0]) {
+            beat(live::Phase::Saving);
+            pauseFor(1);
+        }
+        if (supervisorGone()) static_cast<void>(m_spiller->flushAll());
+        if (!fs.rename(hidden, m_run.checkpoints() / name())) std::_Exit(97);
+        m_saved = name();
+        event("checkpoint", "Saved " + m_saved, {{"folder", m_saved}, {"bytes", model.size()}, {"reason", reason}, {"metrics", manifest.metrics},
+                                                  {"best", false}, {"counters", rundir::countersJson(m_counters)}});
+    }
+
+    [[noreturn]] void end(const std::string& state, int code) {
+        beat(live::Phase::Finishing);
+        event("ended", "", {{"state", state}, {"why", "the script says so"}, {"counters", rundir::countersJson(m_counters)}, {"checkpoint", m_saved}});
+        if (supervisorGone()) static_cast<void>(m_spiller->flushAll());
+        m_spiller.reset();
+        std::_Exit(code);
+    }
+
+    rundir::RunFolder m_run;
+    int m_session;
+    Result<rundir::RunLock> m_workers;
+    Result<std::unique_ptr<live::Segment>> m_segment;
+    std::unique_ptr<live::Spiller> m_spiller;
+    std::vector<std::byte> m_payload;
+    std::uint16_t m_nextId = 0;
+    Counters m_counters;
+    std::int64_t m_durable = -1;
+    std::string m_metric, m_saved;
+};
+
+int main(int argc, char** argv) {
+    std::map<std::string, std::string> options;
+    for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+    if (argc > 1 && std::string(argv[1]) == "--version") return std::puts("fake worker") < 0;
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, [](int) { ++g_signals; });
+    const char* script = std::getenv("LATHE_FAKE_SCRIPT");
+    FakeWorker worker(options["--run"], std::atoi(options["--session"].c_str()), std::atoi(options["--segment-fd"].c_str()));
+    worker.play(script != nullptr ? script : "train");
+    return 0;
+}
