@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <set>
+#include <map>
 
 namespace lathe::trainer {
 
@@ -70,17 +70,19 @@ static json sessionJson(const store::SessionRow& row) {
             {"why", row.why}};
 }
 
-/// A branch ends in a session that no other one goes on from. The surviving one comes first.
-static json branchesJson(const std::vector<store::SessionRow>& sessions) {
-    std::set<int> line, parents;
-    for (const auto& part : store::survivingLine(sessions)) line.insert(part.session);
+/// The surviving line first, then what was abandoned: whole sessions, and what sessions of the line did behind the point
+/// that was gone back to.
+static json branchesJson(const RunFolder& run, const std::vector<store::SessionRow>& sessions) {
+    std::map<int, std::int64_t> line;
+    for (const auto& part : store::survivingLine(sessions)) line[part.session] = part.lastAttempt;
     json out = json::array();
-    for (const auto& row : sessions) parents.insert(row.parentSession);
     for (auto row = sessions.rbegin(); row != sessions.rend(); ++row) {
-        const bool survives = !sessions.empty() && row->number == sessions.back().number;
-        if (!survives && (parents.contains(row->number) && line.contains(row->number))) continue;
-        out.push_back({{"session", row->number}, {"surviving", survives}, {"from_session", row->parentSession == 0 ? json() : json(row->parentSession)},
-                       {"from_attempt", row->parentAttempt}, {"last_step", row->lastStep}});
+        const bool newest = row == sessions.rbegin(), onLine = line.contains(row->number);
+        const auto record = rundir::readSession(run, row->number);
+        const std::int64_t attempts = record && record->counters ? record->counters->updateAttempts.value() : 0;
+        if (onLine && !newest && attempts <= line[row->number]) continue;
+        out.push_back({{"session", row->number}, {"surviving", newest}, {"from_session", onLine && !newest ? json(row->number) : row->parentSession == 0 ? json() : json(row->parentSession)},
+                       {"from_attempt", onLine && !newest ? line[row->number] : row->parentAttempt}, {"last_step", row->lastStep}});
     }
     return out;
 }
@@ -107,7 +109,7 @@ json showJson(const RunFolder& run) {
     }
     if (const auto sessions = (*reader)->sessions()) {
         for (const auto& row : *sessions) out["sessions"].push_back(sessionJson(row));
-        out["branches"] = branchesJson(*sessions);
+        out["branches"] = branchesJson(run, *sessions);
     }
     if (const auto all = (*reader)->series()) {
         for (const auto& series : *all) out["series"].push_back(seriesJson(series));

@@ -167,6 +167,7 @@ bool Session::turn(int milliseconds) {
     m_workerEnd = m_worker->poll();  // asked before the rings are read: what it wrote last is in this turn's drain
     drain(false);
     watchHeartbeat();
+    sampleDevices();
     if (now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
     climb();
@@ -228,6 +229,31 @@ void Session::watchHeartbeat() {
     m_segment->beat(kOwnRing, own);
 }
 
+/// Into the supervisor's own ring, beside the attempt that the run had reached.
+void Session::sampleDevices() {
+    const Interval& every = m_config.telemetry.devicesEvery;
+    if (every.unit != Interval::Unit::Seconds || now() - m_devicesNs < every.count * kSecond) return;
+    m_devicesNs = now();
+    live::PointsFrame points;
+    points.session = m_options.session;
+    points.attempt = m_book->lastAttempt();
+    points.step = m_book->lastStep();
+    points.activeNs = m_book->activeNs();
+    points.wallNs = wall();
+    std::vector<std::byte> payload;
+    for (const device::Sample& sample : m_devices.sample()) {
+        const auto [series, isNew] = m_deviceSeries.try_emplace(sample.name, static_cast<std::uint16_t>(m_deviceSeries.size()));
+        if (isNew) {
+            live::encode(live::SeriesFrame{series->second, sample.name, sample.unit}, payload);
+            if (!m_segment->write(kOwnRing, live::FrameType::Series, payload)) return;
+        }
+        points.items.push_back({series->second, sample.value});
+    }
+    if (points.items.empty()) return;
+    live::encode(points, payload);
+    if (const auto written = m_segment->write(kOwnRing, live::FrameType::Points, payload); !written) log::warning(written.error().text());
+}
+
 void Session::afterCheckpoint() {
     if (m_book->saves() == m_savesSeen) return;
     m_savesSeen = m_book->saves();
@@ -269,7 +295,7 @@ void Session::climb() {
     m_summaryDue = true;
 }
 
-void Session::tellEvent(const std::string& kind, const std::string& text) {
+void Session::tellEvent(const std::string& kind, const std::string& text, const std::string& json) {
     live::EventFrame event;
     event.session = m_options.session;
     event.attempt = m_book->lastAttempt();
@@ -277,6 +303,7 @@ void Session::tellEvent(const std::string& kind, const std::string& text) {
     event.wallNs = wall();
     event.kind = kind;
     event.text = text;
+    event.json = json;
     std::vector<std::byte> payload;
     live::encode(event, payload);
     if (const auto written = m_segment->write(kOwnRing, live::FrameType::Event, payload); !written) log::warning(written.error().text());
@@ -339,9 +366,13 @@ ExitCode Session::close(const Error* problem) {
     ExitCode code = ExitCode::Failed;
     if (m_book && m_segment) {
         drain(true);
+        if (m_lost > 0) {
+            tellEvent("frames_lost", std::to_string(m_lost) + " rows were neither recorded in time nor could they be written aside",
+                      "{\"frames\": " + std::to_string(m_lost) + "}");
+            drain(true);
+        }
         flush();
         afterCheckpoint();
-        flush();
     }
     if (problem != nullptr) {
         end = {State::Failed, problem->text()};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/sections.h"
+#include "device/device.h"
 #include "launch/frame_book.h"
 #include "launch/pace.h"
 #include "launch/stop_ladder.h"
@@ -15,6 +16,7 @@
 #include "store/run_store.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,10 +50,11 @@ private:
     void drain(bool final);
     void flush();
     void watchHeartbeat();
+    void sampleDevices();
     void afterCheckpoint();
     void climb();
     void setWishes();
-    void tellEvent(const std::string& kind, const std::string& text);
+    void tellEvent(const std::string& kind, const std::string& text, const std::string& json = {});
     void writeSummary();
     void setState(rundir::State state);
     void glance();
@@ -81,6 +84,8 @@ private:
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
 
+    device::Sampler m_devices;
+    std::map<std::string, std::uint16_t> m_deviceSeries;
     StopLadder m_ladder;
     Pace m_pace;
     live::Heartbeat m_beat;                 ///< of rank 0, the newest one
@@ -89,7 +94,7 @@ private:
     std::string m_recorderProblem;
     std::int64_t m_durableSeen = -1;
     int m_savesSeen = 0;
-    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0;
+    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0;
     bool m_summaryDue = true;
 };
 

@@ -43,6 +43,19 @@ static Result<void> refuseForeign(const RunFolder& run, const std::optional<rund
                  + durationText(static_cast<double>(std::max<std::int64_t>(age, 0)) / 1e9) + " ago; stop it there first", {}, {}};
 }
 
+/// Temporary files of processes that died while they replaced a file.
+static void removeStaleTemporaries(const std::filesystem::path& folder) {
+    const auto names = listFolder(folder);
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        const std::string& name = (*names)[i];
+        const std::size_t mark = name.find(".tmp-");
+        if (mark == std::string::npos) continue;
+        const auto owner = readInteger(std::string_view(name).substr(mark + 5, name.find('-', mark + 5) - mark - 5));
+        if (owner && startTimeOf(*owner)) continue;
+        if (const auto removed = disk().remove(folder / name); !removed) log::warning(removed.error().text());
+    }
+}
+
 Result<RunLock> takeRun(const RunFolder& run) {
     auto live = rundir::readLive(run);
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
@@ -162,10 +175,10 @@ Result<void> settleLeftovers(const RunFolder& run) {
     const int newest = rundir::newestSession(run);
     if (newest == 0) return {};
     LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, newest));
-    const bool clean = record.state && live && !left;
-    if (clean && !RunLock::isHeld(run.workersLock())) return {};
     LATHE_TRY(endLeftoverWorkers(run, left));
+    for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
+    if (record.state && live && !left) return {};
     LATHE_TRY(bookLostSession(run, record, left));
     return rundir::removeLive(disk(), run);
 }

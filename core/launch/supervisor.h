@@ -34,8 +34,11 @@
 //   save_failed   {"error": "sentence"}: nothing was published, training goes on
 //   skipped       {"reason": "the loss is nan"}
 //   paused, resumed, warning, error   {}
-//   ended         {"state": "completed" | "stopped" | "failed" | "out of memory" | "diverged", "why": "sentence",
+//   ended         {"state": "completed" | "stopped" | "failed" | "out of memory" | "diverged" | "interrupted" (the
+//                  lifeline closed), "why": "sentence",
 //                  "counters": {…}, "checkpoint": "folder of the newest one, or empty"}
+//   After loading a checkpoint that has a best value, "best" is told once for it.
+// The supervisor's own events: asked, stop_asked, frames_lost {"frames": n}.
 // "counters" is the object of rundir/FORMAT.md.
 // Thread: run() uses the calling thread for everything.
 #pragma once

@@ -31,10 +31,10 @@ static Result<config::RunConfig> withSettings(const config::RunConfig& before, c
 }
 
 /// The state of a checkpoint goes only with the settings it was made with.
-static Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after) {
+static Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after, bool isNewRun) {
     for (const config::Difference& change : config::diff(before, after)) {
         const config::Field* field = config::Schema::builtin().find(change.key);
-        if (field == nullptr || field->applies != config::Applies::Start) continue;
+        if (field == nullptr || field->applies != config::Applies::Start || (isNewRun && change.key == "run.name")) continue;
         return Error{ErrorCode::Config, change.key + " cannot change from " + change.left + " to " + change.right
                      + " when a run goes on; use start-from-weights or a new run", change.key, {}};
     }
@@ -185,7 +185,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     record.startedNs = wall();
     if (!checkpoint.empty()) {
         LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
-        LATHE_TRY(refuseFixedChanges(before, config));
+        LATHE_TRY(refuseFixedChanges(before, config, false));
         LATHE_TRY(refuseReached(config, manifest.counters));
         record.checkpoint = checkpoint;
         record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
@@ -218,7 +218,7 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     const std::string verb = weightsOnly ? "start-from-weights" : "fork";
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint};
     if (!weightsOnly) {
-        LATHE_TRY(refuseFixedChanges(before, config));
+        LATHE_TRY(refuseFixedChanges(before, config, true));
         LATHE_TRY(refuseReached(config, manifest.counters));
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
     }

@@ -25,7 +25,6 @@
 #include <nlohmann/json.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -34,7 +33,6 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/resource.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace lathe;
@@ -76,7 +74,10 @@ private:
         std::string text;
         int number = 0;
         if (verb == "points") {
-            for (words >> number; number > 0; --number) update();
+            for (words >> number; number > 0; --number) {
+                update();
+                if (number % 100 == 0) pauseFor(1);  // no training is faster than its spiller
+            }
         } else if (verb == "train") {
             train();
         } else if (verb == "save") {
@@ -109,7 +110,11 @@ private:
         }
     }
 
-    static void pauseFor(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+    /// Until the supervisor is gone, at most so long.
+    static void pauseFor(int milliseconds) {
+        pollfd lifeline{4, POLLIN, 0};
+        ::poll(&lifeline, 1, milliseconds);
+    }
     std::string name() const { return rundir::checkpointName(m_session, m_counters.globalStep); }
 
     void write(live::FrameType type) {

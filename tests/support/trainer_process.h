@@ -7,10 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <QtCore/QElapsedTimer>
 #include <QtCore/QProcess>
 #include <QtCore/QTemporaryDir>
-#include <QtCore/QThread>
+#include <QtTest/QTest>
 
 #include <csignal>
 #include <filesystem>
@@ -33,13 +32,7 @@ struct Answer {
 
 /// Polls until a fact holds, at most `milliseconds`.
 inline bool eventually(const std::function<bool()>& fact, int milliseconds = 30'000) {
-    QElapsedTimer timer;
-    timer.start();
-    while (!fact()) {
-        if (timer.elapsed() > milliseconds) return false;
-        QThread::msleep(5);
-    }
-    return true;
+    return QTest::qWaitFor(fact, milliseconds);
 }
 
 class Workspace {

@@ -201,7 +201,7 @@ private Q_SLOTS:
         QVERIFY(listFolder(run.spill())->empty());
     }
     void aStoppedRecorderLosesNothing() {
-        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 200000; end completed, 0");
+        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
         std::filesystem::remove(workspaceFlag());
         QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
         const auto run = workspace->latest();
@@ -213,9 +213,31 @@ private Q_SLOTS:
         QVERIFY(!listFolder(run.spill())->empty());
         ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
         QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
-        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{200030});
-        QCOMPARE(pointsOf(run, "train/lr"), std::size_t{200030});
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{60030});
+        QCOMPARE(pointsOf(run, "train/lr"), std::size_t{60030});
         nothingIsLeft(run);
+    }
+    void whatIsLostAllTheSameIsCountedExactly() {
+        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
+        std::filesystem::remove(workspaceFlag());
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 30; }));
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGSTOP);
+        std::filesystem::remove(run.spill());  // nowhere to spill to
+        QVERIFY(replaceFile(FileSystem::real(), run.spill(), "in the way").ok());
+        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
+        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QVERIFY(launch::standingOf(run).state == State::Completed);
+        const auto reader = store::RunReader::open(run.database());
+        const auto events = (*reader)->events();
+        QCOMPARE(events->back().event.kind, std::string("frames_lost"));
+        const auto lost = nlohmann::json::parse(events->back().event.json).value("frames", std::size_t{0});
+        QVERIFY(lost > 0);
+        QCOMPARE(pointsOf(run, "train/loss") + lost, std::size_t{60030});
     }
     void unfinishedCheckpointsAreListedThenRemoved() {
         const auto workspace = fresh("points 5; save; points 5; partial; signal 9");
