@@ -52,6 +52,15 @@ std::optional<rundir::ProcessIdentity> identityOf(std::int64_t pid, const std::s
     return rundir::ProcessIdentity{hostName(), bootId(), pid, *start, token};
 }
 
+bool isTaken(std::int64_t pid) {
+    const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+    if (pidfd < 0) return false;
+    struct pollfd wait {pidfd, POLLIN, 0};
+    const bool ended = ::poll(&wait, 1, 0) > 0;
+    ::close(pidfd);
+    return !ended;
+}
+
 std::optional<VerifiedProcess> VerifiedProcess::find(const rundir::ProcessIdentity& who) {
     if (who.host != hostName() || who.bootId != bootId() || who.pid <= 1 || who.pid > 0x7fffffff) return std::nullopt;
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(who.pid), 0));

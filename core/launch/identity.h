@@ -15,6 +15,8 @@ std::string hostName();
 /// Differs after each start of the machine.
 std::string bootId();
 std::optional<std::uint64_t> startTimeOf(std::int64_t pid);
+/// Whether any process has this id now; one that ended and was not collected yet does not count.
+bool isTaken(std::int64_t pid);
 /// Of a process of this user's that lives now; nothing when it does not.
 std::optional<rundir::ProcessIdentity> identityOf(std::int64_t pid, const std::string& token);
 

@@ -233,7 +233,9 @@ void Session::watchHeartbeat() {
 void Session::sampleDevices() {
     const Interval& every = m_config.telemetry.devicesEvery;
     if (every.unit != Interval::Unit::Seconds || now() - m_devicesNs < every.count * kSecond) return;
+    if (m_book->lastAttempt() == m_devicesAttempt) return;  // a series has one value at an attempt
     m_devicesNs = now();
+    m_devicesAttempt = m_book->lastAttempt();
     live::PointsFrame points;
     points.session = m_options.session;
     points.attempt = m_book->lastAttempt();

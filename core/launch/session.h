@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/sections.h"
-#include "device/device.h"
+#include "device/devices.h"
 #include "launch/frame_book.h"
 #include "launch/pace.h"
 #include "launch/stop_ladder.h"
@@ -94,7 +94,7 @@ private:
     std::string m_recorderProblem;
     std::int64_t m_durableSeen = -1;
     int m_savesSeen = 0;
-    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0;
+    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
 };
 

@@ -51,7 +51,7 @@ static void removeStaleTemporaries(const std::filesystem::path& folder) {
         const std::size_t mark = name.find(".tmp-");
         if (mark == std::string::npos) continue;
         const auto owner = readInteger(std::string_view(name).substr(mark + 5, name.find('-', mark + 5) - mark - 5));
-        if (owner && startTimeOf(*owner)) continue;
+        if (owner && *owner > 1 && *owner < 0x7fffffff && isTaken(*owner)) continue;
         if (const auto removed = disk().remove(folder / name); !removed) log::warning(removed.error().text());
     }
 }
