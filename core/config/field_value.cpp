@@ -112,10 +112,9 @@ Result<void> checkText(const Field& field, const std::string& text) {
         return Error{ErrorCode::Config, field.label + " is longer than " + std::to_string(kMaxTextBytes) + " bytes; shorten it", field.key(), {}};
     if (firstBadUtf8(text) != std::string_view::npos)
         return Error{ErrorCode::Config, field.label + " is not UTF-8 text; type it again", field.key(), {}};
-    const bool multiline = field.key() == "run.note";
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        if ((byte < 0x20 && !(multiline && (c == '\n' || c == '\t'))) || byte == 0x7F)
+        if ((byte < 0x20 && !(field.multiline && (c == '\n' || c == '\t'))) || byte == 0x7F)
             return Error{ErrorCode::Config, field.label + " holds a control character; remove it", field.key(), {}};
     }
     if (field.type == FieldType::Choice && std::find(field.choices.begin(), field.choices.end(), text) == field.choices.end())

@@ -68,6 +68,7 @@ struct BuildFields {
         field.noneText = facts.none;
         field.shortName = facts.shortName;
         field.type = typeOf<M>(facts);
+        field.multiline = facts.multiline;
         field.level = facts.level;
         field.applies = facts.applies;
         if (std::isfinite(facts.minimum)) field.minimum = facts.minimum;

@@ -38,6 +38,7 @@ struct Field {
     std::string noneText;  ///< what an unset optional means, for people: "no limit"
     std::string shortName; ///< in run names: "lr"; empty: the field's name
     FieldType type = FieldType::Text;
+    bool multiline = false;  ///< Text that may have several lines
     Level level = Level::Basic;
     Applies applies = Applies::Start;
     std::optional<double> minimum, maximum;  ///< inclusive

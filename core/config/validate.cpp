@@ -2,7 +2,6 @@
 #include "config/config.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 
@@ -90,9 +89,14 @@ void checkTask(const RunConfig& config, Problems& problems) {
         error(problems, "optimizer.nesterov", "Nesterov momentum needs a momentum above 0; for example momentum 0.9");
 }
 
-bool directionIsKnown(const std::string& metric) {
-    constexpr std::array kKnown{"auto", "loss", "accuracy", "mse", "mae", "rmse", "r2", "huber"};
-    return std::find(kKnown.begin(), kKnown.end(), metric) != kKnown.end();
+void checkBestMetric(const RunConfig& config, Problems& problems) {
+    const bool classes = config.task.name == "classification";
+    const std::vector<std::string> known = classes ? std::vector<std::string>{"auto", "accuracy", "loss"} : std::vector<std::string>{"auto", "loss", "mse", "mae", "r2"};
+    const std::string& metric = config.evaluation.bestMetric;
+    if (std::find(known.begin(), known.end(), metric) != known.end()) return;
+    std::string list;
+    for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
+    error(problems, "evaluation.best_metric", "A " + config.task.name + " has no metric \"" + metric.substr(0, 40) + "\"; choose one of " + list);
 }
 
 void checkEvaluation(const RunConfig& config, Problems& problems) {
@@ -105,10 +109,7 @@ void checkEvaluation(const RunConfig& config, Problems& problems) {
         error(problems, "evaluation.patience", "Patience counts evaluations, and there is no evaluation data; give data.eval or a data.eval_fraction above 0");
     else if (noData && !never)
         warning(problems, "data.eval_fraction", "There is no evaluation data, so nothing is evaluated and no checkpoint is the best one");
-    const bool named = !evaluation.bestMetric.empty();
-    if (!named) error(problems, "evaluation.best_metric", "Name the metric that decides which checkpoint is best, or write auto");
-    if (named && evaluation.bestDirection == "auto" && !directionIsKnown(evaluation.bestMetric))
-        error(problems, "evaluation.best_direction", "Whether a smaller or a larger " + evaluation.bestMetric + " is better is not known; give min or max");
+    checkBestMetric(config, problems);
 }
 
 void checkRest(const RunConfig& config, Problems& problems) {

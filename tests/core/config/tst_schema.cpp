@@ -1,5 +1,6 @@
 // The schema, and values from text and back.
 #include "config/config.h"
+#include "config/member_count.h"
 #include "config/schema.h"
 
 #include <QtTest/QTest>
@@ -22,6 +23,23 @@ void forEachField(Visit visit) {
     for (const Section& section : Schema::builtin().sections())
         for (const Field& field : section.fields) visit(field);
 }
+
+// Every kind of member counts once, or a forgotten one could slip through describe()'s check.
+struct OneOfEach {
+    bool a = false;
+    std::int64_t b = 0;
+    double c = 0;
+    std::string d;
+    Interval e;
+    std::optional<std::int64_t> f;
+    std::optional<double> g;
+    std::vector<std::int64_t> h;
+    std::vector<std::string> i;
+};
+struct Nothing {};
+static_assert(memberCount<OneOfEach, AnyMember>() == 9);
+static_assert(memberCount<Nothing, AnyMember>() == 0);
+static_assert(memberCount<RunConfig, AnySection>() == 12);
 
 std::string randomText(std::mt19937_64& random, bool note) {
     static const std::vector<std::string> kPieces{"a", "Z", "7", " ", ":", "#", "- ", "\"", "'", "\\", "ä", "日本", "😀", ",", "[", "{", "%", "&", "*", "!", "|", ">", "@", "`",
@@ -49,7 +67,7 @@ Value randomValue(const Field& field, std::mt19937_64& random) {
     case FieldType::OptionalInteger: return unset ? Value() : Value(whole());
     case FieldType::OptionalNumber: return unset ? Value() : Value(number());
     case FieldType::Choice: return field.choices[random() % field.choices.size()];
-    case FieldType::Text: return randomText(random, field.key() == "run.note");
+    case FieldType::Text: return randomText(random, field.multiline);
     case FieldType::Path: return unset ? std::string() : "/" + std::string(1, static_cast<char>('a' + random() % 26)) + "/x" + randomText(random, false) + "x";
     case FieldType::Interval: {
         const auto unit = static_cast<Interval::Unit>(random() % 4);

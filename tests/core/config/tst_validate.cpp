@@ -68,8 +68,9 @@ private Q_SLOTS:
         row("patience, no evaluation", "evaluation:\n  every: never\n  patience: 3\n", "evaluation.patience", "never");
         row("patience, no data for it", "  eval_fraction: 0\nevaluation:\n  patience: 3\n", "evaluation.patience", "no evaluation data");
         row("evaluation without data", "  eval_fraction: 0\n", "data.eval_fraction", "nothing is evaluated", Severity::Warning);
-        row("metric of unknown direction", "evaluation:\n  best_metric: bleu\n", "evaluation.best_direction", "bleu");
-        row("no metric", "evaluation:\n  best_metric: \"\"\n", "evaluation.best_metric", "auto");
+        row("metric that no task has", "evaluation:\n  best_metric: bleu\n", "evaluation.best_metric", "accuracy, loss");
+        row("metric of the other task", "task:\n  name: regression\nevaluation:\n  best_metric: accuracy\n", "evaluation.best_metric", "r2");
+        row("no metric", "evaluation:\n  best_metric: \"\"\n", "evaluation.best_metric", "has no metric");
         row("nesterov alone", "optimizer:\n  name: sgd\n  momentum: 0\n  nesterov: true\n", "optimizer.nesterov", "momentum");
         row("smoothing a regression", "task:\n  name: regression\n  label_smoothing: 0.1\n", "task.label_smoothing", "no effect", Severity::Warning);
         row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
