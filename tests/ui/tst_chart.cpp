@@ -449,15 +449,15 @@ private Q_SLOTS:
         Bench bench(std::move(data));
         const auto& curves = bench.chart.curves();
         QCOMPARE(curves.size(), std::size_t(3));
-        QVERIFY(!curves[0].abandoned && curves[1].abandoned && !curves[2].abandoned);
-        QVERIFY(curves[1].name.contains(QStringLiteral("abandoned")) && curves[2].name.contains(QStringLiteral("branch 2")));
-        QVERIFY(curves[0].color != curves[2].color);
+        QVERIFY(!curves[0].abandoned && !curves[1].abandoned && curves[2].abandoned);
+        QVERIFY(curves[2].name.contains(QStringLiteral("abandoned")) && curves[1].name.contains(QStringLiteral("branch 2")));
+        QVERIFY(curves[0].color != curves[1].color);
         const QImage image = bench.picture();
         const auto column = [&](double x) { return int(bench.plotX(x)); };
         // Nothing between the two levels at the place of the roll-back.
         const int high = bench.plotY(1.9), low = bench.plotY(1.1);
-        for (const QColor& color : {curves[0].color, curves[2].color}) QVERIFY(!bench.has(image, color, QRect(column(97), high, column(104) - column(97), low - high)));
-        const QColor dimmed = mix(curves[1].color, Palette::light().surface, 0.62);
+        for (const QColor& color : {curves[0].color, curves[1].color}) QVERIFY(!bench.has(image, color, QRect(column(97), high, column(104) - column(97), low - high)));
+        const QColor dimmed = mix(curves[2].color, Palette::light().surface, 0.62);
         QVERIFY(bench.has(image, dimmed, QRect(column(130), bench.plotY(1.0) - 3, 10, 6)));
         bench.link.setCursor(120);
         QVERIFY2(bench.chart.readOut().contains(QStringLiteral("branch 2 2")), qPrintable(bench.chart.readOut()));
