@@ -5,7 +5,6 @@
 #include "session/smoothing.h"
 
 #include <QColor>
-#include <QMetaType>
 #include <QString>
 
 #include <memory>
@@ -39,5 +38,3 @@ struct ChartEvent {
 };
 
 }  // namespace lathe::charts
-
-Q_DECLARE_METATYPE(lathe::charts::ChartEvent)

@@ -45,6 +45,7 @@ public:
     /// What the editor shows: the typed text while it is wrong, else the value.
     QString text(const QString& key) const;
     bool isChanged(const QString& key) const;
+    bool isWrong(const QString& key) const { return m_wrong.contains(key); }  ///< what is shown cannot be read
     bool isVisible(const QString& key) const;
     /// The key changed last by a person, or empty.
     QString lastChanged() const { return m_lastChanged; }

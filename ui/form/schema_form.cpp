@@ -109,7 +109,12 @@ void SchemaForm::buildCard(const config::Section& section, QBoxLayout* links) {
     card.link->setFixedWidth(112);
     card.link->setFocusPolicy(Qt::TabFocus);
     links->addWidget(card.link);
-    connect(card.link, &QPushButton::clicked, this, [this, frame = card.frame] { m_scroll->verticalScrollBar()->setValue(frame->y()); });
+    connect(card.link, &QPushButton::clicked, this, [this, frame = card.frame] {
+        // A section may hold nothing but advanced settings.
+        if (!frame->isVisibleTo(m_scroll->widget())) m_advanced->setChecked(true);
+        m_scroll->widget()->layout()->activate();
+        m_scroll->verticalScrollBar()->setValue(frame->y());
+    });
     m_cards.push_back(std::move(card));
 }
 
@@ -179,7 +184,7 @@ void SchemaForm::refilter() {
             cardShown = cardShown || shown;
         }
         card.frame->setVisible(cardShown);
-        card.link->setEnabled(cardShown);
+        card.link->setEnabled(cardShown || (words.isEmpty() && !m_onlyChanged->isChecked()));
         any = any || cardShown;
     }
     m_nothing->setVisible(!any);

@@ -37,9 +37,7 @@ ExitCode exitCodeOf(rundir::State state) {
 }
 
 Ending endingOf(const Error& error) {
-    const std::string text = error.text();
-    const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
-    Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
+    Ending ending{rundir::State::Failed, error.text(), false};
     if (error.code == ErrorCode::OutOfMemory) ending.state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) ending.state = rundir::State::Stopped;
     return ending;

@@ -1,0 +1,211 @@
+#include "pages/checkpoints_tab.h"
+
+#include "base/number_text.h"
+#include "pages/run_verbs.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLocale>
+#include <QStackedLayout>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace lathe::pages {
+namespace {
+
+using models::CheckpointsModel;
+using session::toQt;
+using session::toStd;
+
+}  // namespace
+
+CheckpointsTab::CheckpointsTab(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(parent), m_context(context), m_verbs(verbs) {
+    build();
+    connect(&m_model, &CheckpointsModel::modelReset, this, &CheckpointsTab::refresh);
+    connect(&m_model, &CheckpointsModel::rowsInserted, this, &CheckpointsTab::refresh);
+    connect(&m_model, &CheckpointsModel::rowsRemoved, this, &CheckpointsTab::refresh);
+    m_ages.setInterval(5000);
+    connect(&m_ages, &QTimer::timeout, this, [this] {
+        if (isVisible()) m_model.updateAges();
+    });
+    m_ages.start();
+}
+
+void CheckpointsTab::build() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 12, 20, 16);
+    column->setSpacing(10);
+    column->addWidget(buildVerbs());
+    m_help = theme::label({}, theme::TextRole::Caption, "muted");
+    m_help->setObjectName(QStringLiteral("verbHelp"));
+    column->addWidget(m_help);
+    buildTree();
+    auto* host = new QWidget;
+    m_content = new QStackedLayout(host);
+    QFrame* card = theme::card();
+    auto* inner = new QVBoxLayout(card);
+    inner->setContentsMargins(1, 1, 1, 1);
+    inner->addWidget(m_tree);
+    m_content->addWidget(card);
+    m_content->addWidget(new theme::EmptyState(theme::Icon::Checkpoints, tr("No checkpoint yet"),
+                                               tr("One is written at each interval of the configuration, at a stop, at the end, and when you press Save now.")));
+    column->addWidget(host, 1);
+}
+
+QWidget* CheckpointsTab::buildVerbs() {
+    auto* bar = new QWidget;
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(6);
+    const auto add = [this, row](Verb& verb, theme::Icon icon, const QString& text, const char* name, const QString& help, auto slot,
+                                 theme::ButtonKind kind = theme::ButtonKind::Normal) {
+        verb.button = theme::button(text, icon, kind);
+        verb.button->setObjectName(QLatin1String(name));
+        verb.help = help;
+        row->addWidget(verb.button);
+        connect(verb.button, &QPushButton::clicked, this, [this, slot] {
+            if (const session::CheckpointItem* item = selected()) slot(*item);
+        });
+    };
+    using Item = session::CheckpointItem;
+    const auto name = [](const Item& item) { return toQt(item.info.folder); };
+    add(m_continue, theme::Icon::Resume, tr("Continue"), "continue", tr("Same run, on from here"),
+        [this](const Item&) { m_verbs.continueRun(folder()); }, theme::ButtonKind::Primary);
+    add(m_rollBack, theme::Icon::RollBack, tr("Roll back"), "rollBack", tr("Same run, a new branch from here; what came after stays, dimmed"),
+        [this, name](const Item& item) { m_verbs.rollBack(folder(), name(item), item.info.step.value(), m_session->counters().globalStep.value()); });
+    add(m_fork, theme::Icon::Fork, tr("Fork"), "fork", tr("New run with the entire state"), [this, name](const Item& item) { m_verbs.fork(folder(), name(item)); });
+    add(m_weights, theme::Icon::Weights, tr("Start from weights"), "startFromWeights", tr("New run at step 0 with these weights and a fresh optimizer"),
+        [this, name](const Item& item) { m_verbs.startFromWeights(folder(), name(item)); });
+    row->addStretch();
+    m_summary = theme::label({}, theme::TextRole::Body, "muted");
+    m_summary->setObjectName(QStringLiteral("checkpointsSummary"));
+    row->addWidget(m_summary);
+    row->addSpacing(10);
+    add(m_pin, theme::Icon::Pin, tr("Pin"), "pin", tr("A pinned checkpoint is never cleared away"), [this](const Item& item) {
+        const std::string folderName = item.info.folder;
+        m_session->editUser([folderName, on = !item.info.pinned](rundir::UserRecord& user) {
+            std::erase(user.pinned, folderName);
+            if (on) user.pinned.push_back(folderName);
+        });
+    });
+    add(m_verify, theme::Icon::Verify, tr("Verify"), "verify", tr("Reads every byte and compares it with what was written"),
+        [this, name](const Item& item) { m_verbs.verify(folder(), name(item)); });
+    add(m_export, theme::Icon::Export, tr("Export"), "export", tr("Weights, class names, preprocessing and a loader in Python"),
+        [this, name](const Item& item) { m_verbs.exportRun(folder(), name(item)); });
+    add(m_delete, theme::Icon::Trash, tr("Delete…"), "deleteCheckpoint", tr("Removes the files of this checkpoint"),
+        [this, name](const Item& item) { m_verbs.deleteCheckpoint(folder(), name(item), item.info.step.value()); }, theme::ButtonKind::Danger);
+    return bar;
+}
+
+void CheckpointsTab::buildTree() {
+    m_tree = new QTreeView;
+    m_tree->setObjectName(QStringLiteral("checkpointsTree"));
+    m_tree->setAccessibleName(tr("Checkpoints"));
+    m_tree->setModel(&m_model);
+    m_tree->setRootIsDecorated(false);
+    m_tree->setItemsExpandable(false);
+    m_tree->setExpandsOnDoubleClick(false);
+    m_tree->setIndentation(14);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setStyleSheet(QStringLiteral("QTreeView::item { height: 34px; }"));
+    m_tree->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_tree->header()->setStretchLastSection(true);
+    m_tree->header()->setHighlightSections(false);
+    const int widths[] = {220, 130, 110, 340};
+    for (int column = 0; column < 4; ++column) m_tree->header()->resizeSection(column, widths[column]);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+        if (m_restoring) return;
+        m_selected = m_model.folder(now);
+        refreshVerbs();
+    });
+}
+
+void CheckpointsTab::setSession(std::shared_ptr<session::RunSession> session) {
+    if (m_session) m_session->disconnect(this);
+    m_session = std::move(session);
+    m_selected.clear();
+    m_model.setSession(m_session);
+    if (m_session) {
+        for (const auto signal : {&session::RunSession::stateChanged, &session::RunSession::checkpointsChanged, &session::RunSession::userChanged})
+            connect(m_session.get(), signal, this, &CheckpointsTab::refresh);
+    }
+    refresh();
+}
+
+void CheckpointsTab::select(const QString& checkpoint) {
+    m_selected = checkpoint;
+    refresh();
+}
+
+const session::CheckpointItem* CheckpointsTab::selected() const {
+    if (!m_session) return nullptr;
+    for (const session::CheckpointItem& item : m_session->checkpoints())
+        if (toQt(item.info.folder) == m_selected) return &item;
+    return nullptr;
+}
+
+QString CheckpointsTab::folder() const { return m_session ? toQt(m_session->run().name()) : QString(); }
+
+const session::CheckpointItem* CheckpointsTab::newest() const {
+    const session::CheckpointItem* found = nullptr;
+    for (const session::CheckpointItem& item : m_session->checkpoints())
+        if (item.onSurvivingLine && item.info.problem.empty() && (found == nullptr || item.info.step >= found->info.step)) found = &item;
+    return found;
+}
+
+void CheckpointsTab::refresh() {
+    const int count = m_model.checkpoints();
+    m_content->setCurrentIndex(count > 0 ? 0 : 1);
+    m_summary->setText(count > 0 ? tr("%n checkpoint(s), %1", nullptr, count).arg(toQt(diskText(m_model.totalBytes()))) : QString());
+    m_tree->expandAll();
+    m_restoring = true;
+    if (m_session && selected() == nullptr) {
+        const session::CheckpointItem* first = newest();
+        m_selected = first == nullptr ? QString() : toQt(first->info.folder);
+    }
+    if (const QModelIndex index = m_model.indexOf(m_selected); index.isValid()) m_tree->setCurrentIndex(index);
+    m_restoring = false;
+    refreshVerbs();
+}
+
+void CheckpointsTab::setVerb(const Verb& verb, const QString& whyNot) {
+    verb.button->setEnabled(whyNot.isEmpty());
+    verb.button->setToolTip(whyNot.isEmpty() ? verb.help : whyNot);
+    verb.button->setAccessibleDescription(verb.button->toolTip());
+}
+
+void CheckpointsTab::refreshVerbs() {
+    const session::CheckpointItem* item = selected();
+    const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_pin, &m_verify, &m_export, &m_delete};
+    if (item == nullptr) {
+        for (const Verb* verb : all) setVerb(*verb, tr("Select a checkpoint first."));
+        m_help->setText({});
+        return;
+    }
+    const QString running = m_session->isAlive() ? tr("The run is up; stop it first.") : QString();
+    const QString broken = item->info.problem.empty() ? QString() : tr("This checkpoint cannot be used: %1").arg(toQt(item->info.problem));
+    const session::CheckpointItem* top = newest();
+    const QString notNewest = item == top ? QString() : tr("Only the newest checkpoint of the current branch continues it. Use Roll back here.");
+    const auto first = [](std::initializer_list<QString> reasons) {
+        for (const QString& reason : reasons)
+            if (!reason.isEmpty()) return reason;
+        return QString();
+    };
+    setVerb(m_continue, first({running, broken, notNewest}));
+    setVerb(m_rollBack, first({running, broken}));
+    setVerb(m_fork, broken);
+    setVerb(m_weights, broken);
+    setVerb(m_pin, {});
+    m_pin.button->setText(item->info.pinned ? tr("Unpin") : tr("Pin"));
+    setVerb(m_verify, {});
+    setVerb(m_export, broken);
+    setVerb(m_delete, first({running, item->info.pinned ? tr("It is pinned; unpin it first.") : QString()}));
+    m_help->setText(tr("Continue: same run, on from here  ·  Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer"));
+}
+
+}  // namespace lathe::pages

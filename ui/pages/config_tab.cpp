@@ -1,0 +1,149 @@
+#include "pages/config_tab.h"
+
+#include "config/config.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace lathe::pages {
+namespace {
+
+using models::ConfigModel;
+using session::toQt;
+using session::toStd;
+
+/// Changed values stand out by weight and colour; keys are set in the fixed-width face.
+class ConfigDelegate final : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const bool differs = index.data(ConfigModel::DiffersRole).toBool();
+        if (index.column() == ConfigModel::Value) {
+            option->font = theme::textFont(differs ? theme::TextRole::Strong : theme::TextRole::Body);
+            if (differs) option->palette.setColor(QPalette::Text, theme::colors().accent);
+        }
+        if (index.column() == ConfigModel::Other) option->palette.setColor(QPalette::Text, theme::colors().muted);
+    }
+};
+
+}  // namespace
+
+ConfigTab::ConfigTab(Context context, QWidget* parent) : QWidget(parent), m_context(context) { build(); }
+
+void ConfigTab::build() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 12, 20, 16);
+    column->setSpacing(10);
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(theme::label(tr("Compare with"), theme::TextRole::Body, "muted"));
+    m_other = new theme::ChoiceBox;
+    m_other->setObjectName(QStringLiteral("configOther"));
+    m_other->setAccessibleName(tr("Compare with"));
+    m_other->setMinimumWidth(200);
+    bar->addWidget(m_other);
+    m_only = theme::flatButton(theme::Icon::Filter, tr("Only differences"), true);
+    m_only->setObjectName(QStringLiteral("configOnlyDifferences"));
+    bar->addWidget(m_only);
+    m_note = theme::label({}, theme::TextRole::Caption, "muted");
+    bar->addWidget(m_note, 1);
+    QPushButton* copy = theme::button(tr("Copy as YAML"), theme::Icon::Copy);
+    copy->setObjectName(QStringLiteral("copyYaml"));
+    QPushButton* again = theme::button(tr("Run again…"), theme::Icon::Again);
+    again->setObjectName(QStringLiteral("configRunAgain"));
+    bar->addWidget(copy);
+    bar->addWidget(again);
+    column->addLayout(bar);
+
+    m_table = new QTableView;
+    m_table->setObjectName(QStringLiteral("configTable"));
+    m_table->setAccessibleName(tr("Configuration"));
+    m_table->setModel(&m_model);
+    m_table->setItemDelegate(new ConfigDelegate(m_table));
+    m_table->setShowGrid(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(29);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->setColumnWidth(ConfigModel::Key, 320);
+    m_table->setColumnWidth(ConfigModel::Value, 360);
+    QFrame* card = theme::card();
+    auto* inner = new QVBoxLayout(card);
+    inner->setContentsMargins(1, 1, 1, 1);
+    inner->addWidget(m_table);
+    column->addWidget(card, 1);
+
+    connect(m_other, &QComboBox::activated, this, &ConfigTab::show);
+    connect(m_only, &QToolButton::toggled, &m_model, &ConfigModel::setOnlyDifferences);
+    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_model.yaml()); });
+    connect(again, &QPushButton::clicked, this, &ConfigTab::runAgainWanted);
+}
+
+void ConfigTab::setSession(std::shared_ptr<session::RunSession> session) {
+    if (m_session) m_session->disconnect(this);
+    m_session = std::move(session);
+    if (!m_session) return;
+    // A roll-back or Continue may have brought other settings.
+    connect(m_session.get(), &session::RunSession::stateChanged, this, [this] {
+        if (rundir::newestSession(m_session->run()) != m_newestSession) {
+            fillOthers();
+            show();
+        }
+    });
+    fillOthers();
+    show();
+}
+
+void ConfigTab::fillOthers() {
+    const rundir::RunFolder& run = m_session->run();
+    m_newestSession = rundir::newestSession(run);
+    m_others.clear();
+    const rundir::Summary& summary = m_session->summary();
+    if (!summary.preset.empty()) m_others.push_back({tr("preset %1").arg(toQt(summary.preset)), {}, summary.preset});
+    for (const session::RunEntry& entry : m_context.workspace.runs())
+        if (!summary.parentRun.empty() && entry.summary.id == summary.parentRun)
+            m_others.push_back({tr("parent %1").arg(entry.name()), m_context.workspace.runFolder(entry.folder).configYaml(), {}});
+    m_others.push_back({tr("defaults"), {}, {}});
+    for (int n = m_newestSession - 1; n >= 1; --n) m_others.push_back({tr("session %1").arg(n), run.sessionYaml(n), {}});
+    m_other->clear();
+    for (const Other& other : m_others) m_other->addItem(other.title);
+    m_other->setCurrentIndex(0);
+}
+
+void ConfigTab::show() {
+    const rundir::RunFolder& run = m_session->run();
+    const auto file = m_newestSession > 0 ? run.sessionYaml(m_newestSession) : run.configYaml();
+    auto mine = config::load(file.string());
+    if (!mine.ok()) {
+        m_note->setText(toQt(mine.error().text()));
+        return;
+    }
+    const Other& other = m_others[std::size_t(std::max(0, m_other->currentIndex()))];
+    config::RunConfig theirs;
+    if (!other.preset.empty() || !other.file.empty()) {
+        auto loaded = config::load(other.preset.empty() ? other.file.string() : other.preset);
+        if (loaded.ok()) theirs = loaded->config;
+        m_note->setText(loaded.ok() ? QString() : toQt(loaded.error().text()));
+    } else {
+        m_note->setText({});
+    }
+    m_model.setConfigs(mine->config, theirs, other.title);
+}
+
+}  // namespace lathe::pages

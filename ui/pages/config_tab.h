@@ -1,0 +1,51 @@
+// A run's configuration as it was used, and what differs from the defaults, the first session or the parent run.
+#pragma once
+
+#include "models/config_model.h"
+#include "pages/context.h"
+#include "session/run_session.h"
+
+#include <QWidget>
+
+class QLabel;
+class QTableView;
+class QToolButton;
+
+namespace lathe::theme {
+class ChoiceBox;
+}
+
+namespace lathe::pages {
+
+class ConfigTab : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ConfigTab(Context context, QWidget* parent = nullptr);
+    void setSession(std::shared_ptr<session::RunSession> session);
+
+Q_SIGNALS:
+    void runAgainWanted();
+
+private:
+    struct Other {
+        QString title;
+        std::filesystem::path file;  ///< empty: the defaults
+        std::string preset;          ///< instead of a file
+    };
+    void build();
+    void fillOthers();
+    void show();
+
+    Context m_context;
+    std::shared_ptr<session::RunSession> m_session;
+    models::ConfigModel m_model;
+    std::vector<Other> m_others;
+    int m_newestSession = 0;
+    theme::ChoiceBox* m_other = nullptr;
+    QToolButton* m_only = nullptr;
+    QLabel* m_note = nullptr;
+    QTableView* m_table = nullptr;
+};
+
+}  // namespace lathe::pages

@@ -1,0 +1,207 @@
+#include "pages/log_tab.h"
+
+#include "base/file_system.h"
+#include "pages/state_look.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QListView>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace lathe::pages {
+namespace {
+
+using session::toQt;
+
+constexpr int kFailureLines = 40;
+
+bool endedBadly(rundir::State state) {
+    return !rundir::isAlive(state) && state != rundir::State::Completed && state != rundir::State::Stopped;
+}
+
+}  // namespace
+
+LogTab::LogTab(QWidget* parent) : QWidget(parent) { build(); }
+
+void LogTab::build() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 12, 20, 16);
+    column->setSpacing(10);
+    column->addWidget(buildFailure());
+    auto* split = new QSplitter(Qt::Vertical);
+    split->setHandleWidth(10);
+    split->setChildrenCollapsible(false);
+    split->addWidget(buildEvents());
+    split->addWidget(buildFiles());
+    split->setStretchFactor(0, 1);
+    split->setStretchFactor(1, 1);
+    column->addWidget(split, 1);
+}
+
+QWidget* LogTab::buildFailure() {
+    m_failure = theme::card();
+    m_failure->setObjectName(QStringLiteral("failure"));
+    auto* column = new QVBoxLayout(m_failure);
+    column->setContentsMargins(16, 12, 16, 12);
+    column->setSpacing(8);
+    m_cause = theme::label({}, theme::TextRole::Strong, "error");
+    m_cause->setObjectName(QStringLiteral("failureCause"));
+    m_cause->setWordWrap(true);
+    m_cause->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_cause);
+    column->addWidget(theme::label(tr("The last lines of the log"), theme::TextRole::Caption, "muted"));
+    m_lastLines = new QPlainTextEdit;
+    m_lastLines->setObjectName(QStringLiteral("failureLines"));
+    m_lastLines->setAccessibleName(tr("The last lines of the log"));
+    theme::setRole(m_lastLines, "plain");
+    m_lastLines->setFont(theme::textFont(theme::TextRole::Mono));
+    m_lastLines->setReadOnly(true);
+    m_lastLines->setTabChangesFocus(true);
+    m_lastLines->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_lastLines->setFixedHeight(150);
+    column->addWidget(m_lastLines);
+    m_failure->hide();
+    return m_failure;
+}
+
+QWidget* LogTab::buildEvents() {
+    QFrame* card = theme::card();
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(1, 10, 1, 1);
+    QLabel* head = theme::label(tr("Events"), theme::TextRole::Strong);
+    head->setContentsMargins(14, 0, 0, 0);
+    column->addWidget(head);
+    m_table = new QTableView;
+    m_table->setObjectName(QStringLiteral("eventsTable"));
+    m_table->setAccessibleName(tr("Events"));
+    m_table->setModel(&m_events);
+    m_table->setShowGrid(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(28);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    const int widths[] = {150, 90, 130};
+    for (int i = 0; i < 3; ++i) m_table->setColumnWidth(i, widths[i]);
+    column->addWidget(m_table, 1);
+    return card;
+}
+
+QWidget* LogTab::buildFiles() {
+    QFrame* card = theme::card();
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(1, 10, 1, 1);
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(14, 0, 10, 0);
+    head->addWidget(theme::label(tr("Log file"), theme::TextRole::Strong));
+    m_file = new theme::ChoiceBox;
+    m_file->setObjectName(QStringLiteral("logFile"));
+    m_file->setAccessibleName(tr("Log file"));
+    m_file->setMinimumWidth(170);
+    head->addWidget(m_file);
+    m_fileProblem = theme::label({}, theme::TextRole::Caption, "muted");
+    head->addWidget(m_fileProblem, 1);
+    column->addLayout(head);
+    m_lines = new QListView;
+    m_lines->setObjectName(QStringLiteral("logLines"));
+    m_lines->setAccessibleName(tr("Log file"));
+    m_lines->setModel(&m_log);
+    m_lines->setFont(theme::textFont(theme::TextRole::Mono));
+    m_lines->setUniformItemSizes(true);
+    m_lines->setStyleSheet(QStringLiteral("QListView::item { padding: 0 14px; }"));
+    m_lines->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_lines->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    column->addWidget(m_lines, 1);
+    connect(m_file, &QComboBox::activated, this, &LogTab::showFile);
+    const auto toEnd = [this] {
+        // New lines are followed unless somebody has scrolled up to read.
+        QScrollBar* bar = m_lines->verticalScrollBar();
+        if (bar->value() >= bar->maximum() - 2) QMetaObject::invokeMethod(m_lines, &QListView::scrollToBottom, Qt::QueuedConnection);
+        m_fileProblem->setText(m_log.problem());
+    };
+    connect(&m_log, &models::LogModel::rowsInserted, this, toEnd);
+    connect(&m_log, &models::LogModel::modelReset, this, [this] {
+        QMetaObject::invokeMethod(m_lines, &QListView::scrollToBottom, Qt::QueuedConnection);
+        m_fileProblem->setText(m_log.problem());
+    });
+    return card;
+}
+
+void LogTab::setSession(std::shared_ptr<session::RunSession> session) {
+    if (m_session) m_session->disconnect(this);
+    m_session = std::move(session);
+    m_events.setSession(m_session);
+    if (!m_session) return;
+    connect(m_session.get(), &session::RunSession::stateChanged, this, &LogTab::refreshFailure);
+    fillFiles();
+    refreshFailure();
+}
+
+void LogTab::fillFiles() {
+    const auto logs = m_session->run().logs();
+    const QString before = m_file->currentText();
+    m_files.clear();
+    m_file->clear();
+    if (const auto names = listFolder(logs); names.ok()) {
+        for (const std::string& name : *names) {
+            m_files.push_back(logs / name);
+            m_file->addItem(toQt(name));
+        }
+    }
+    const int rank = m_file->findText(QStringLiteral("rank-0.log"));
+    const int same = m_file->findText(before);
+    m_file->setCurrentIndex(same >= 0 ? same : rank >= 0 ? rank : 0);
+    showFile();
+}
+
+void LogTab::showFile() {
+    const int index = m_file->currentIndex();
+    if (index < 0 || std::size_t(index) >= m_files.size()) {
+        m_fileProblem->setText(tr("No log file yet"));
+        return;
+    }
+    m_log.setFile(m_files[std::size_t(index)]);
+    m_log.setFollowing(isVisible());
+}
+
+void LogTab::refreshFailure() {
+    const session::Standing& now = m_session->standing();
+    const bool bad = endedBadly(now.state);
+    m_failure->setVisible(bad);
+    if (!bad) return;
+    m_cause->setText(now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why);
+    models::LogModel tail;
+    tail.setFile(m_session->run().rankLog(0));
+    tail.refresh();
+    QString lines = tail.lastLines(kFailureLines);
+    if (lines.isEmpty()) {
+        tail.setFile(m_session->run().supervisorLog());
+        tail.refresh();
+        lines = tail.lastLines(kFailureLines);
+    }
+    m_lastLines->setPlainText(lines.isEmpty() ? tr("The log is empty.") : lines);
+    m_lastLines->verticalScrollBar()->setValue(m_lastLines->verticalScrollBar()->maximum());
+}
+
+void LogTab::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (m_session) fillFiles();
+    m_log.setFollowing(true);
+}
+
+void LogTab::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    m_log.setFollowing(false);
+}
+
+}  // namespace lathe::pages

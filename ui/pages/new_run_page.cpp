@@ -1,0 +1,333 @@
+#include "pages/new_run_page.h"
+
+#include "config/config.h"
+#include "form/field_editor.h"
+#include "form/schema_form.h"
+#include "pages/data_card.h"
+#include "pages/plan_card.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+namespace lathe::pages {
+namespace {
+
+using session::toQt;
+using session::toStd;
+
+constexpr int kScanDelayMs = 350;
+
+std::vector<config::Problem> validate(const config::Values& values) { return config::validate(config::fromValues(values)); }
+
+}  // namespace
+
+NewRunPage::NewRunPage(Context context, QWidget* parent) : QWidget(parent), m_context(context), m_model(config::Schema::builtin(), validate) {
+    build();
+    connectAll();
+}
+
+void NewRunPage::build() {
+    auto* column = theme::pageColumn(this);
+    auto* middle = new QHBoxLayout;
+    middle->setSpacing(12);
+    m_form = new form::SchemaForm(m_model);
+    m_form->addToBar(buildSource());
+    m_data = new DataCard;
+    m_form->addLead(m_data);
+    middle->addWidget(m_form, 1);
+    m_plan = new PlanCard(m_model);
+    middle->addWidget(m_plan);
+    column->addLayout(middle, 1);
+    column->addWidget(buildFoot());
+}
+
+QWidget* NewRunPage::buildSource() {
+    auto* box = new QWidget;
+    auto* row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    m_presets = new theme::ChoiceBox;
+    m_presets->setObjectName(QStringLiteral("presets"));
+    m_presets->setAccessibleName(tr("Preset"));
+    m_presets->setMinimumWidth(180);
+    for (const config::Preset& preset : config::presets()) {
+        m_presets->addItem(toQt(preset.name));
+        m_presets->setItemData(m_presets->count() - 1, toQt(preset.title).toHtmlEscaped(), Qt::ToolTipRole);
+    }
+    m_presets->setPlaceholderText(tr("Preset"));
+    row->addWidget(m_presets);
+    QToolButton* open = theme::flatButton(theme::Icon::Folder, {});
+    open->setObjectName(QStringLiteral("openConfig"));
+    open->setAccessibleName(tr("Open a configuration file"));
+    open->setToolTip(tr("Open a configuration file…"));
+    row->addWidget(open);
+    connect(open, &QToolButton::clicked, this, [this] {
+        const QString path = form::FieldEditor::askForPath(this, false, {});
+        if (!path.isEmpty()) openFile(path);
+    });
+    return box;
+}
+
+QWidget* NewRunPage::buildFoot() {
+    QFrame* foot = theme::card();
+    auto* row = new QHBoxLayout(foot);
+    row->setContentsMargins(16, 10, 12, 10);
+    m_state = theme::label({});
+    m_state->setObjectName(QStringLiteral("formState"));
+    row->addWidget(m_state, 1);
+    m_start = theme::button(tr("Start training"), theme::Icon::Play, theme::ButtonKind::Primary);
+    m_start->setObjectName(QStringLiteral("start"));
+    row->addWidget(m_start);
+    return foot;
+}
+
+void NewRunPage::connectAll() {
+    connect(&m_model, &form::FormModel::changed, this, &NewRunPage::changed);
+    connect(&m_model, &form::FormModel::loaded, this, &NewRunPage::changed);
+    connect(m_plan, &PlanCard::fieldChosen, m_form, &form::SchemaForm::reveal);
+    connect(m_start, &QPushButton::clicked, this, &NewRunPage::start);
+    connect(m_presets, &QComboBox::activated, this, [this](int index) { choosePreset(m_presets->itemText(index)); });
+    connect(m_data, &DataCard::dataChosen, this, &NewRunPage::chooseOwnData);
+    connect(&m_scan, &DataScan::progressed, m_data, &DataCard::showProgress);
+    connect(&m_scan, &DataScan::finished, this, &NewRunPage::takeScan);
+    m_scanDelay.setSingleShot(true);
+    m_scanDelay.setInterval(kScanDelayMs);
+    connect(&m_scanDelay, &QTimer::timeout, this, &NewRunPage::lookAtData);
+}
+
+void NewRunPage::whenSafe(const QString& title, std::function<void()> go) {
+    const auto changes = int(m_model.changedKeys().size());
+    if (changes == 0) {
+        go();
+        return;
+    }
+    const Question question{title, tr("%n changed setting(s) would be replaced.", nullptr, changes), {{tr("Keep them")}, {tr("Replace"), true}}};
+    m_context.prompts.ask(this, question, [this, go = std::move(go)](int choice) {
+        if (choice == 1) go();
+        m_presets->setCurrentText(m_origin == Origin::Preset ? m_originName : QString());
+    });
+}
+
+void NewRunPage::choosePreset(const QString& name) {
+    whenSafe(tr("Load the preset %1?").arg(name), [this, name] { loadPreset(name); });
+}
+
+void NewRunPage::loadPreset(const QString& name) {
+    auto loaded = config::load(toStd(name));
+    if (!loaded.ok()) {
+        Q_EMIT failed(toQt(loaded.error().text()));
+        return;
+    }
+    load(Origin::Preset, name, loaded->config, loaded->config);
+}
+
+void NewRunPage::openFile(const QString& path) {
+    whenSafe(tr("Open %1?").arg(QFileInfo(path).fileName()), [this, path] {
+        auto loaded = config::load(toStd(path));
+        if (!loaded.ok()) {
+            Q_EMIT failed(toQt(loaded.error().text()));
+            return;
+        }
+        if (config::hasErrors(loaded->problems)) {
+            QStringList sentences;
+            for (const config::Problem& problem : loaded->problems)
+                if (problem.severity == config::Severity::Error) sentences << toQt(problem.key.empty() ? problem.sentence : problem.key + ": " + problem.sentence);
+            Q_EMIT failed(tr("%1 was not loaded. %2").arg(QFileInfo(path).fileName(), sentences.mid(0, 3).join(QStringLiteral("; "))));
+            return;
+        }
+        load(Origin::File, path, loaded->config, loaded->config);
+    });
+}
+
+void NewRunPage::runAgain(const QString& folder) {
+    whenSafe(tr("Fill the form with this run's settings?"), [this, folder] {
+        const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
+        auto loaded = config::load(run.configYaml().string());
+        if (!loaded.ok()) {
+            Q_EMIT failed(toQt(loaded.error().text()));
+            return;
+        }
+        load(Origin::Run, folder, loaded->config, loaded->config);
+        const QString last = m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString();
+        m_form->reveal(last);
+    });
+}
+
+void NewRunPage::load(Origin origin, const QString& name, const config::RunConfig& baseline, const config::RunConfig& current) {
+    m_origin = origin;
+    m_originName = name;
+    const session::RunEntry* entry = origin == Origin::Run ? m_context.workspace.find(toStd(name)) : nullptr;
+    m_originTitle = entry != nullptr ? entry->name() : origin == Origin::File ? QFileInfo(name).fileName() : name;
+    m_presets->setCurrentText(name);
+    if (origin != Origin::Preset) m_presets->setCurrentIndex(-1);
+    m_plan->setOrigin(m_originTitle);
+    config::RunConfig fresh = current;
+    if (origin == Origin::Run) fresh.run.name.clear();  // a new run gets a name of its own
+    config::RunConfig base = baseline;
+    if (origin == Origin::Run) base.run.name.clear();
+    m_model.load(config::toValues(base), config::toValues(fresh));
+    Q_EMIT subtitleChanged();
+}
+
+QString NewRunPage::subtitle() const {
+    switch (m_origin) {
+    case Origin::Preset: return m_originTitle.isEmpty() ? QString() : tr("from preset %1").arg(m_originTitle);
+    case Origin::File: return tr("from %1").arg(m_originTitle);
+    case Origin::Run: return tr("again, from %1").arg(m_originTitle);
+    }
+    return {};
+}
+
+void NewRunPage::changed() {
+    int errors = 0;
+    for (const config::Problem& problem : m_model.problems()) errors += problem.severity == config::Severity::Error;
+    const auto changes = int(m_model.changedKeys().size());
+    theme::setRole(m_state, errors > 0 ? "error" : "muted");
+    const QString all = changes == 0 ? tr("Ready") : tr("Ready, %n setting(s) changed", nullptr, changes);
+    m_state->setText(errors > 0 ? tr("%n problem(s)", nullptr, errors) : all);
+    m_start->setEnabled(errors == 0 && !m_starting);
+    m_start->setText(m_starting ? tr("Starting…") : tr("Start training"));
+    m_start->setToolTip(errors > 0 ? tr("Mend the problems on the right first.") : QString());
+    const QString source = m_origin == Origin::Preset || m_origin == Origin::File ? m_originName : QStringLiteral("run.yaml");
+    m_plan->setCommand(m_context.launcher.commandText(source, settings()));
+    if (!m_model.lastChanged().isEmpty()) m_context.settings.setValue(QStringLiteral("form/lastChanged"), m_model.lastChanged());
+    m_scanDelay.start();
+}
+
+QStringList NewRunPage::settings() const {
+    QStringList settings;
+    for (const auto& [key, value] : m_model.values())
+        if (value != m_model.baseline().at(key)) settings << toQt(key) + QLatin1Char('=') + toQt(config::valueText(value));
+    return settings;
+}
+
+bool NewRunPage::rememberScanned() {
+    const config::RunConfig config = config::fromValues(m_model.values());
+    // Only what changes the answer: another batch size must not read a thousand files again.
+    config::RunConfig asked;
+    asked.data = config.data;
+    asked.data.batchSize = 1;
+    asked.task.name = config.task.name;
+    std::string text = config::toYaml(asked);
+    const bool news = text != m_scannedAs;
+    m_scannedAs = std::move(text);
+    return news;
+}
+
+void NewRunPage::lookAtData() {
+    if (m_ownData || !rememberScanned()) return;
+    const config::RunConfig config = config::fromValues(m_model.values());
+    if (config.data.train.empty()) {
+        m_scan.cancel();
+        m_data->showNothing();
+        m_plan->setTrainSamples(std::nullopt);
+        m_model.setOutsideProblems({});
+        return;
+    }
+    m_data->showProgress(0, 0);
+    m_scan.start(config.data, config.task);
+}
+
+void NewRunPage::chooseOwnData(const QString& path) {
+    m_ownData = true;
+    m_data->showProgress(0, 0);
+    m_scan.startOwnData(path);
+}
+
+void NewRunPage::takeScan(const ScanResult& result) {
+    const bool own = m_ownData;
+    m_ownData = false;
+    if (own && result.error) {
+        // The settings are untouched: they show again what they name.
+        Q_EMIT failed(toQt(result.error->text()));
+        m_scannedAs.clear();
+        lookAtData();
+        return;
+    }
+    if (own) applyOwnData(result);
+    m_data->showResult(result);
+    m_plan->setTrainSamples(result.error ? std::nullopt : std::optional(result.trainSamples));
+    std::vector<config::Problem> problems;
+    if (result.error) problems.push_back({result.error->key.empty() ? "data.train" : result.error->key, config::Severity::Error, result.error->text()});
+    else if (result.info.images && result.info.width == 0)
+        problems.push_back({"data.image_size", config::Severity::Error, "The pictures have different sizes; choose the side that all are brought to, for example 64"});
+    m_model.setOutsideProblems(std::move(problems));
+}
+
+void NewRunPage::applyOwnData(const ScanResult& result) {
+    const config::DataSection& data = result.data;
+    std::vector<std::pair<QString, config::Value>> changes = {
+        {QStringLiteral("data.format"), data.format},      {QStringLiteral("data.train"), data.train},
+        {QStringLiteral("data.eval"), data.eval},          {QStringLiteral("data.train_labels"), data.trainLabels},
+        {QStringLiteral("data.eval_labels"), data.evalLabels}, {QStringLiteral("data.features"), data.features},
+        {QStringLiteral("data.target"), data.target},      {QStringLiteral("data.weight"), data.weight},
+        {QStringLiteral("data.channels"), data.channels},  {QStringLiteral("task.name"), result.task.name},
+    };
+    const auto optional = [](std::optional<std::int64_t> value) { return value ? config::Value(*value) : config::Value(std::monostate{}); };
+    changes.emplace_back(QStringLiteral("data.image_size"), optional(data.imageSize));
+    changes.emplace_back(QStringLiteral("task.num_classes"), optional(result.task.numClasses));
+    m_model.setValues(changes, tr("Own data"));
+    rememberScanned();
+}
+
+void NewRunPage::start() {
+    if (m_model.blocked() || m_starting) return;
+    m_starting = true;
+    changed();
+    m_context.replies.await(launch(), this, [this](const session::LaunchResult& result) {
+        m_starting = false;
+        changed();
+        if (result.ok) Q_EMIT runStarted(result.folder);
+        else Q_EMIT failed(result.sentence);
+    });
+}
+
+quint64 NewRunPage::launch() {
+    if (m_origin == Origin::Run) return m_context.launcher.again(m_originName, settings());
+    if (m_origin == Origin::Preset) {
+        // By its name, so that the run knows the preset it was made from.
+        QStringList arguments{QStringLiteral("run"), m_originName, QStringLiteral("--detach")};
+        for (const QString& setting : settings()) arguments << QStringLiteral("--set") << setting;
+        return m_context.launcher.verb(arguments);
+    }
+    // The file may have changed since: what the form shows is what is run.
+    const config::RunConfig config = config::fromValues(m_model.values());
+    const config::RunConfig base = config::fromValues(m_model.baseline());
+    const QString name = config.run.name.empty() ? toQt(config::suggestName(toStd(m_originTitle), base, config)) : toQt(config.run.name);
+    return m_context.launcher.run(toQt(config::toYaml(config)), name);
+}
+
+void NewRunPage::saveDraft() {
+    session::Settings& settings = m_context.settings;
+    settings.setValue(QStringLiteral("form/origin"), int(m_origin));
+    settings.setValue(QStringLiteral("form/originName"), m_originName);
+    settings.setValue(QStringLiteral("form/baseline"), toQt(config::toYaml(config::fromValues(m_model.baseline()))));
+    settings.setValue(QStringLiteral("form/current"), toQt(config::toYaml(config::fromValues(m_model.values()))));
+}
+
+void NewRunPage::restoreDraft() {
+    const session::Settings& settings = m_context.settings;
+    const std::string current = toStd(settings.value(QStringLiteral("form/current")).toString());
+    const std::string baseline = toStd(settings.value(QStringLiteral("form/baseline")).toString());
+    if (!current.empty() && !baseline.empty()) {
+        const config::Loaded base = config::parse(baseline, {}), now = config::parse(current, {});
+        if (!config::hasErrors(base.problems) && !config::hasErrors(now.problems)) {
+            const int origin = std::clamp(settings.value(QStringLiteral("form/origin")).toInt(), 0, int(Origin::Run));
+            const QString name = settings.value(QStringLiteral("form/originName")).toString();
+            config::RunConfig before = base.config;
+            // A newer program may bring the preset with other values; it is started by its name.
+            if (origin == int(Origin::Preset))
+                if (auto preset = config::load(toStd(name)); preset.ok()) before = preset->config;
+            load(Origin(origin), name, before, now.config);
+            return;
+        }
+    }
+    // Nothing kept, or kept by another version: the preset that every machine can train.
+    const QString first = m_presets->findText(QStringLiteral("digits-mlp")) >= 0 ? QStringLiteral("digits-mlp") : m_presets->itemText(0);
+    if (!first.isEmpty()) loadPreset(first);
+}
+
+}  // namespace lathe::pages

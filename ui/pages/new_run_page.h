@@ -1,0 +1,87 @@
+// New run: where a configuration comes from (a preset, a file, an earlier run), one's own data, the form, what is planned,
+// and Start.
+#pragma once
+
+#include "form/form_model.h"
+#include "pages/context.h"
+#include "pages/data_scan.h"
+
+#include <QTimer>
+#include <QWidget>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+
+namespace lathe::form {
+class SchemaForm;
+}
+
+namespace lathe::pages {
+
+class DataCard;
+class PlanCard;
+
+class NewRunPage : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit NewRunPage(Context context, QWidget* parent = nullptr);
+
+    form::FormModel& model() { return m_model; }
+    form::SchemaForm& form() { return *m_form; }
+    /// Loads a preset; changes made so far are asked about first.
+    void choosePreset(const QString& name);
+    void openFile(const QString& path);
+    /// Fills the form with a run's configuration, measured against it; the field changed last has the focus.
+    void runAgain(const QString& folder);
+    /// Keeps the unsaved form, and brings it back.
+    void saveDraft();
+    void restoreDraft();
+    QString subtitle() const;
+
+Q_SIGNALS:
+    void runStarted(const QString& folder);
+    void failed(const QString& sentence);
+    void subtitleChanged();
+
+private:
+    enum class Origin { Preset, File, Run };
+
+    void build();
+    QWidget* buildFoot();
+    QWidget* buildSource();
+    void connectAll();
+    void loadPreset(const QString& name);
+    void load(Origin origin, const QString& name, const config::RunConfig& baseline, const config::RunConfig& current);
+    void whenSafe(const QString& title, std::function<void()> go);
+    void changed();
+    void lookAtData();
+    bool rememberScanned();  ///< true when the settings name other data than the last look
+    void chooseOwnData(const QString& path);
+    void takeScan(const ScanResult& result);
+    void applyOwnData(const ScanResult& result);
+    QStringList settings() const;
+    void start();
+    quint64 launch();
+
+    Context m_context;
+    form::FormModel m_model;
+    DataScan m_scan;
+    QTimer m_scanDelay;
+    Origin m_origin = Origin::Preset;
+    QString m_originName;      ///< preset, file, or folder of the run
+    QString m_originTitle;     ///< for people
+    std::string m_scannedAs;   ///< what the last scan was asked for, so that other changes do not repeat it
+    bool m_ownData = false;    ///< the scan under way decides settings
+    bool m_starting = false;
+
+    form::SchemaForm* m_form = nullptr;
+    DataCard* m_data = nullptr;
+    PlanCard* m_plan = nullptr;
+    QComboBox* m_presets = nullptr;
+    QLabel* m_state = nullptr;
+    QPushButton* m_start = nullptr;
+};
+
+}  // namespace lathe::pages

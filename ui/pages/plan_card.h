@@ -1,0 +1,55 @@
+// The card beside the form: problems and changes as links to their fields, the learning rate over the run, how many
+// updates it will make, and the command line that does the same.
+#pragma once
+
+#include "form/form_model.h"
+
+#include <QFrame>
+
+#include <optional>
+
+class QLabel;
+class QVBoxLayout;
+
+namespace lathe::pages {
+
+class SchedulePreview;
+
+class PlanCard : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit PlanCard(form::FormModel& model, QWidget* parent = nullptr);
+
+    /// What "changed" refers to: "digits-mlp".
+    void setOrigin(const QString& name);
+    /// Samples in the training part, when known.
+    void setTrainSamples(std::optional<std::int64_t> samples);
+    void setCommand(const QString& command);
+    QString command() const;
+
+Q_SIGNALS:
+    void fieldChosen(const QString& key);
+
+private:
+    void refresh();
+    void refreshProblems();
+    void refreshChanges();
+    void refreshPlan();
+    void addLink(QVBoxLayout* list, const QString& key, const QString& title, const QString& text, const char* tone, bool rich = false);
+    QString fieldTitle(const QString& key) const;
+
+    form::FormModel& m_model;
+    std::optional<std::int64_t> m_trainSamples;
+    QString m_origin;
+    QLabel* m_problemsHead;
+    QVBoxLayout* m_problems;
+    QLabel* m_changesHead;
+    QVBoxLayout* m_changes;
+    SchedulePreview* m_schedule;
+    QLabel* m_updates;
+    QLabel* m_command;
+    bool m_pending = false;
+};
+
+}  // namespace lathe::pages

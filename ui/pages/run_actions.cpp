@@ -1,0 +1,130 @@
+#include "pages/run_actions.h"
+
+#include "pages/run_verbs.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QAction>
+#include <QDesktopServices>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QUrl>
+
+namespace lathe::pages {
+
+using Request = session::RunSession::Request;
+using session::toQt;
+
+RunActions::RunActions(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(parent), m_context(context), m_verbs(verbs) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(6);
+    const auto add = [row](QPushButton*& button, theme::Icon icon, const QString& text, const char* name, theme::ButtonKind kind = theme::ButtonKind::Normal) {
+        button = theme::button(text, icon, kind);
+        button->setObjectName(QLatin1String(name));
+        row->addWidget(button);
+    };
+    add(m_pause, theme::Icon::Pause, tr("Pause"), "pauseRun");
+    add(m_save, theme::Icon::Save, tr("Save now"), "saveNow");
+    add(m_stop, theme::Icon::Stop, tr("Stop…"), "stopRun", theme::ButtonKind::Danger);
+    add(m_again, theme::Icon::Again, tr("Run again…"), "runAgain");
+    add(m_continue, theme::Icon::Resume, tr("Continue"), "continueRun");
+    m_more = theme::flatButton(theme::Icon::More, {});
+    m_more->setObjectName(QStringLiteral("runMore"));
+    m_more->setAccessibleName(tr("More for this run"));
+    m_more->setToolTip(tr("More for this run"));
+    row->addWidget(m_more);
+    connect(m_pause, &QPushButton::clicked, this, &RunActions::togglePause);
+    connect(m_save, &QPushButton::clicked, this, &RunActions::saveNow);
+    connect(m_stop, &QPushButton::clicked, this, &RunActions::stop);
+    connect(m_continue, &QPushButton::clicked, this, [this] { m_verbs.continueRun(folder()); });
+    connect(m_again, &QPushButton::clicked, this, [this] { Q_EMIT runAgain(folder()); });
+    connect(m_more, &QToolButton::clicked, this, &RunActions::showMenu);
+}
+
+void RunActions::setSession(std::shared_ptr<session::RunSession> session) {
+    if (session == m_session) {
+        refresh();
+        return;
+    }
+    if (m_session) m_session->disconnect(this);
+    m_session = std::move(session);
+    if (m_session) {
+        connect(m_session.get(), &session::RunSession::stateChanged, this, &RunActions::refresh);
+        connect(m_session.get(), &session::RunSession::requestAnswered, this, [this](Request, bool ok, const QString& sentence) {
+            refresh();
+            if (!ok) Q_EMIT failed(sentence);
+            else if (!sentence.isEmpty()) Q_EMIT said(sentence);
+        });
+    }
+    refresh();
+}
+
+void RunActions::refresh() {
+    setVisible(m_session != nullptr);
+    if (!m_session) return;
+    const session::Standing& now = m_session->standing();
+    const bool alive = m_session->isAlive(), paused = now.state == rundir::State::Paused, stopping = now.state == rundir::State::Stopping;
+    for (QPushButton* button : {m_pause, m_save, m_stop}) button->setVisible(alive);
+    for (QPushButton* button : {m_continue, m_again}) button->setVisible(!alive);
+    m_pause->setText(paused ? tr("Unpause") : tr("Pause"));
+    m_pause->setIcon(theme::icon(paused ? theme::Icon::Play : theme::Icon::Pause));
+    const QString notHere = now.onThisHost ? QString() : tr("The run is up on another machine.");
+    const QString notYet = now.attached ? QString() : tr("The run is just starting.");
+    const QString ending = stopping ? tr("The run is stopping.") : QString();
+    const QString why = !notHere.isEmpty() ? notHere : !ending.isEmpty() ? ending : notYet;
+    for (QPushButton* button : {m_pause, m_save, m_stop}) {
+        button->setEnabled(why.isEmpty());
+        button->setToolTip(why);
+    }
+    if (why.isEmpty()) {
+        m_save->setToolTip(tr("Writes a checkpoint after the update under way (Ctrl+S)"));
+        m_stop->setToolTip(tr("Stop and save, or discard"));
+        m_pause->setToolTip(paused ? tr("Goes on training") : tr("Waits after the update under way; memory stays held"));
+    }
+    m_continue->setToolTip(now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
+}
+
+QString RunActions::folder() const { return m_session ? toQt(m_session->run().name()) : QString(); }
+
+void RunActions::ask(Request request) {
+    if (m_session && m_session->isAlive()) m_session->request(request);
+}
+
+void RunActions::saveNow() { ask(Request::SaveNow); }
+
+void RunActions::togglePause() {
+    if (m_session) ask(m_session->standing().state == rundir::State::Paused ? Request::Unpause : Request::Pause);
+}
+
+void RunActions::stop() {
+    if (m_session && m_session->isAlive()) m_verbs.stop(*m_session);
+}
+
+void RunActions::showMenu() {
+    if (!m_session) return;
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("runMoreMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setToolTipsVisible(true);
+    const auto add = [&](theme::Icon icon, const QString& text, auto slot) {
+        QAction* action = menu->addAction(theme::icon(icon), text);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    const bool star = m_session->user().star, archived = m_session->user().archived;
+    if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
+    add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
+    add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });
+    add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });
+    add(star ? theme::Icon::StarFilled : theme::Icon::Star, star ? tr("Remove the star") : tr("Star"), [this, star] { m_verbs.setStar(folder(), !star); });
+    add(theme::Icon::Archive, archived ? tr("Take out of the archive") : tr("Archive"), [this, archived] { m_verbs.setArchived(folder(), !archived); });
+    add(theme::Icon::Folder, tr("Open the folder"), [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(toQt(m_session->run().root().string()))); });
+    menu->addSeparator();
+    QAction* trash = add(theme::Icon::Trash, tr("Move to trash…"), [this] { m_verbs.moveToTrash(folder()); });
+    trash->setEnabled(!m_session->isAlive());
+    if (m_session->isAlive()) trash->setToolTip(tr("The run is up; stop it first."));
+    menu->popup(m_more->mapToGlobal(QPoint(m_more->width() - menu->sizeHint().width(), m_more->height() + 4)));
+}
+
+}  // namespace lathe::pages

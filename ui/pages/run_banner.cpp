@@ -1,0 +1,95 @@
+#include "pages/run_banner.h"
+
+#include "pages/state_look.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QRegularExpression>
+
+namespace lathe::pages {
+namespace {
+
+using rundir::State;
+
+/// "loading data 210/300" as its words and, where it has them, its numbers.
+struct PhaseText {
+    QString words;
+    int done = 0, total = 0;
+};
+
+PhaseText readPhase(const QString& phase) {
+    static const QRegularExpression numbers(QStringLiteral(R"(^(.*?)\s+(\d+)\s*/\s*(\d+)$)"));
+    const auto match = numbers.match(phase);
+    PhaseText text{match.hasMatch() ? match.captured(1) : phase, match.captured(2).toInt(), match.captured(3).toInt()};
+    if (!text.words.isEmpty()) text.words[0] = text.words[0].toUpper();
+    return text;
+}
+
+bool endedBadly(State state) {
+    return !rundir::isAlive(state) && state != State::Completed && state != State::Stopped;
+}
+
+}  // namespace
+
+RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
+    theme::setRole(this, "card");
+    setObjectName(QStringLiteral("runBanner"));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(14, 7, 10, 7);
+    row->setSpacing(10);
+    m_icon = new QLabel;
+    m_icon->setFixedSize(16, 16);
+    row->addWidget(m_icon);
+    m_text = theme::label({});
+    m_text->setObjectName(QStringLiteral("runBannerText"));
+    m_text->setWordWrap(true);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    row->addWidget(m_text, 1);
+    m_bar = new QProgressBar;
+    m_bar->setTextVisible(false);
+    m_bar->setFixedWidth(220);
+    m_bar->setAccessibleName(tr("Progress"));
+    row->addWidget(m_bar);
+    m_log = theme::button(tr("Open log"), theme::Icon::Note);
+    m_log->setObjectName(QStringLiteral("openLog"));
+    connect(m_log, &QPushButton::clicked, this, &RunBanner::logWanted);
+    row->addWidget(m_log);
+    hide();
+}
+
+QString RunBanner::text() const { return m_text->text(); }
+
+void RunBanner::show(const session::RunSession& session) {
+    const session::Standing& now = session.standing();
+    const bool bad = endedBadly(now.state), curves = session.data().points() > 0;
+    QString text;
+    const PhaseText phase = readPhase(now.phase);
+    if (!session.problem().isEmpty()) {
+        text = session.problem();
+    } else if (bad) {
+        text = now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why;
+    } else if (rundir::isAlive(now.state) && !curves) {
+        text = phase.words.isEmpty() ? tr("Starting") : phase.words;
+        if (phase.total > 0) text += QStringLiteral(" %1/%2").arg(phase.done).arg(phase.total);
+    } else if (rundir::isAlive(now.state) && !now.onThisHost) {
+        text = now.why;
+    } else if (now.attached && now.heartbeatAge > 10) {
+        text = tr("No sign of life for %1 s").arg(int(now.heartbeatAge));
+    } else if (session.lostFrames() > 0) {
+        text = tr("%n record(s) were lost because the disk was too slow; the curves have gaps there.", nullptr, int(session.lostFrames()));
+    }
+    setVisible(!text.isEmpty());
+    if (text.isEmpty()) return;
+    m_text->setText(text);
+    const bool waiting = rundir::isAlive(now.state) && !curves;
+    m_icon->setPixmap(theme::icon(waiting ? theme::Icon::Clock : theme::Icon::Warning,
+                                  waiting ? theme::Tone::Muted : bad ? theme::Tone::Danger : theme::Tone::Warning).pixmap(QSize(16, 16), devicePixelRatioF()));
+    m_bar->setVisible(waiting);
+    m_bar->setRange(0, phase.total);
+    m_bar->setValue(phase.done);
+    m_log->setVisible(bad);
+}
+
+}  // namespace lathe::pages

@@ -1,0 +1,207 @@
+#include "pages/run_verbs.h"
+
+#include "base/clock.h"
+#include "base/number_text.h"
+#include "config/config.h"
+#include "session/qt_text.h"
+
+#include <QLocale>
+#include <QPointer>
+#include <QWidget>
+
+#include <algorithm>
+
+namespace lathe::pages {
+
+using session::toQt;
+using session::toStd;
+
+namespace {
+
+QString reference(const QString& folder, const QString& checkpoint) { return folder + QLatin1Char('@') + checkpoint; }
+
+}  // namespace
+
+RunVerbs::RunVerbs(Context context, QWidget* parent) : QObject(parent), m_context(context), m_parent(parent) {}
+
+QString RunVerbs::nameOf(const QString& folder) const {
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    return entry == nullptr ? folder : entry->name();
+}
+
+void RunVerbs::started(quint64 number) {
+    m_context.replies.await(number, this, [this](const session::LaunchResult& result) {
+        m_context.workspace.refresh();
+        if (result.ok) Q_EMIT runStarted(result.folder);
+        else Q_EMIT failed(result.sentence);
+    });
+}
+
+void RunVerbs::reported(quint64 number, const QString& success) {
+    m_context.replies.await(number, this, [this, success](const session::LaunchResult& result) {
+        m_context.workspace.refresh();
+        if (result.ok) Q_EMIT said(success);
+        else Q_EMIT failed(result.sentence);
+    });
+}
+
+void RunVerbs::continueRun(const QString& folder) {
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    if (entry != nullptr && entry->state == rundir::State::Completed) extendAndContinue(folder);
+    else started(m_context.launcher.continueRun(folder));
+}
+
+std::optional<RunVerbs::Target> RunVerbs::targetOf(const QString& folder) const {
+    const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
+    const int newest = rundir::newestSession(run);
+    const auto file = newest > 0 ? run.sessionYaml(newest) : run.configYaml();
+    auto loaded = config::load(file.string());
+    if (!loaded.ok()) return std::nullopt;
+    const config::RunSection& section = loaded->config.run;
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    const std::int64_t done = entry == nullptr ? 0 : entry->summary.counters.globalStep.value();
+    if (section.maxUpdates && (!section.epochs || done >= *section.maxUpdates)) return Target{QStringLiteral("run.max_updates"), tr("updates"), *section.maxUpdates};
+    if (section.epochs) return Target{QStringLiteral("run.epochs"), tr("epochs"), *section.epochs};
+    return std::nullopt;
+}
+
+void RunVerbs::extendAndContinue(const QString& folder) {
+    const auto target = targetOf(folder);
+    if (!target) {
+        started(m_context.launcher.continueRun(folder));
+        return;
+    }
+    const QLocale locale;
+    TextQuestion question;
+    question.title = tr("Extend %1?").arg(nameOf(folder));
+    question.label = tr("It has reached its end: %1 %2 of %1. Up to how many shall it go on?").arg(locale.toString(target->value), target->label);
+    question.text = QString::number(target->value * 2);
+    question.accept = tr("Continue");
+    question.problem = [target, locale](const QString& text) {
+        bool ok = false;
+        const qint64 value = text.trimmed().toLongLong(&ok);
+        return ok && value > target->value ? QString() : RunVerbs::tr("A whole number above %1, for example %2").arg(locale.toString(target->value)).arg(target->value * 2);
+    };
+    m_context.prompts.askText(m_parent, question, [this, folder, key = target->key](const std::optional<QString>& text) {
+        if (text) started(m_context.launcher.continueRun(folder, {key + QLatin1Char('=') + text->trimmed()}));
+    });
+}
+
+void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep) {
+    const QLocale locale;
+    const QString left = newestStep > step ? tr("The %n update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.", nullptr, int(newestStep - step))
+                                           : tr("Nothing is deleted.");
+    const Question question{tr("Roll back to step %1?").arg(locale.toString(qint64(step))),
+                            tr("A new branch of %1 goes on from this checkpoint. %2").arg(nameOf(folder), left),
+                            {{tr("Cancel")}, {tr("Roll back"), true}}};
+    m_context.prompts.ask(m_parent, question, [=, this](int choice) {
+        if (choice == 1) started(m_context.launcher.rollBack(folder, checkpoint));
+    });
+}
+
+void RunVerbs::fork(const QString& folder, const QString& checkpoint) { started(m_context.launcher.fork(folder, checkpoint)); }
+
+void RunVerbs::startFromWeights(const QString& folder, const QString& checkpoint) { started(m_context.launcher.startFromWeights(folder, checkpoint)); }
+
+void RunVerbs::verify(const QString& folder, const QString& checkpoint) {
+    reported(m_context.launcher.verb({QStringLiteral("verify"), reference(folder, checkpoint)}), tr("%1: every byte is as it was written.").arg(checkpoint));
+}
+
+void RunVerbs::exportRun(const QString& folder, const QString& checkpoint) {
+    const auto target = m_context.workspace.runFolder(toStd(folder)).exportFolder();
+    reported(m_context.launcher.verb({QStringLiteral("export"), reference(folder, checkpoint)}), tr("Exported to %1").arg(toQt(target.string())));
+}
+
+void RunVerbs::deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step) {
+    const Question question{tr("Delete the checkpoint at step %1?").arg(QLocale().toString(qint64(step))),
+                            tr("Its files are removed for good. The curves of the run stay."),
+                            {{tr("Cancel")}, {tr("Delete"), false, true}}};
+    m_context.prompts.ask(m_parent, question, [=, this](int choice) {
+        if (choice == 1) reported(m_context.launcher.verb({QStringLiteral("delete"), reference(folder, checkpoint)}), tr("Checkpoint %1 deleted.").arg(checkpoint));
+    });
+}
+
+void RunVerbs::moveToTrash(const QString& folder) {
+    const QString name = nameOf(folder);
+    const Question question{tr("Move %1 to the trash?").arg(name),
+                            tr("The whole run leaves the list: curves, checkpoints and logs. On the command line, lathe-trainer restore brings it back."),
+                            {{tr("Cancel")}, {tr("Move to trash"), false, true}}};
+    m_context.prompts.ask(m_parent, question, [=, this](int choice) {
+        if (choice != 1) return;
+        m_context.replies.await(m_context.launcher.verb({QStringLiteral("delete"), folder}), this, [=, this](const session::LaunchResult& result) {
+            m_context.workspace.refresh();
+            if (!result.ok) {
+                Q_EMIT failed(result.sentence);
+                return;
+            }
+            Q_EMIT runRemoved(folder);
+            Q_EMIT said(tr("%1 is in the trash.").arg(name));
+        });
+    });
+}
+
+void RunVerbs::stop(session::RunSession& session) {
+    std::int64_t savedStep = 0, savedNs = 0;
+    for (const session::CheckpointItem& item : session.checkpoints()) {
+        if (!item.info.problem.empty() || !item.onSurvivingLine) continue;
+        savedStep = std::max(savedStep, item.info.step.value());
+        savedNs = std::max(savedNs, item.info.wallNs);
+    }
+    const std::int64_t lost = std::max<std::int64_t>(0, session.counters().globalStep.value() - savedStep);
+    const std::int64_t since = savedNs > 0 ? savedNs : session.summary().startedNs;
+    const double seconds = since > 0 ? std::max(0.0, double(Clock::system().wallNs() - since) / 1e9) : 0;
+    const QString loss = lost == 0 ? tr("there is nothing to lose right now")
+                                   : tr("%n update(s), %1 of work, are lost", nullptr, int(lost)).arg(toQt(durationText(seconds)));
+    const Question question{tr("Stop %1?").arg(session.name()),
+                            tr("Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.\n\n"
+                               "Discard ends without saving: %1.").arg(loss),
+                            {{tr("Keep training")}, {tr("Discard"), false, true}, {tr("Stop and save"), true}}};
+    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
+        if (!guard) return;
+        if (choice == 1) guard->request(session::RunSession::Request::Discard);
+        if (choice == 2) guard->request(session::RunSession::Request::Stop);
+    });
+}
+
+void RunVerbs::editNote(const QString& folder) {
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    if (entry == nullptr) return;
+    TextQuestion question{tr("Note"), tr("What is worth remembering about %1?").arg(entry->name()), toQt(entry->user.note.value_or("")), tr("Save"), true, {}};
+    m_context.prompts.askText(m_parent, question, [this, folder](const std::optional<QString>& text) {
+        if (text) m_context.workspace.editUser(toStd(folder), [note = toStd(*text)](rundir::UserRecord& user) { user.note = note; });
+    });
+}
+
+void RunVerbs::editTags(const QString& folder) {
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    if (entry == nullptr) return;
+    QStringList tags;
+    for (const std::string& tag : entry->user.tags) tags << toQt(tag);
+    TextQuestion question{tr("Tags"), tr("Words parted by commas"), tags.join(QStringLiteral(", ")), tr("Save"), false, {}};
+    m_context.prompts.askText(m_parent, question, [this, folder](const std::optional<QString>& text) {
+        if (!text) return;
+        std::vector<std::string> chosen;
+        for (const QString& part : text->split(QLatin1Char(','), Qt::SkipEmptyParts))
+            if (const std::string tag = toStd(part.trimmed()); !tag.empty() && std::find(chosen.begin(), chosen.end(), tag) == chosen.end()) chosen.push_back(tag);
+        m_context.workspace.editUser(toStd(folder), [chosen](rundir::UserRecord& user) { user.tags = chosen; });
+    });
+}
+
+void RunVerbs::rename(const QString& folder) {
+    TextQuestion question{tr("Rename"), tr("Name of the run"), nameOf(folder), tr("Save"), false, [](const QString& text) {
+        return text.trimmed().isEmpty() ? RunVerbs::tr("A name has at least one letter") : QString();
+    }};
+    m_context.prompts.askText(m_parent, question, [this, folder](const std::optional<QString>& text) {
+        if (text) m_context.workspace.editUser(toStd(folder), [name = toStd(text->trimmed())](rundir::UserRecord& user) { user.name = name; });
+    });
+}
+
+void RunVerbs::setStar(const QString& folder, bool on) {
+    m_context.workspace.editUser(toStd(folder), [on](rundir::UserRecord& user) { user.star = on; });
+}
+
+void RunVerbs::setArchived(const QString& folder, bool on) {
+    m_context.workspace.editUser(toStd(folder), [on](rundir::UserRecord& user) { user.archived = on; });
+}
+
+}  // namespace lathe::pages

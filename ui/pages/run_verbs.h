@@ -1,0 +1,59 @@
+// What a person can do with a run or a checkpoint: asks what has to be asked, calls the launcher, and says how it went.
+// One place, so that the table of runs, the top bar and the checkpoints offer the same with the same words.
+#pragma once
+
+#include "pages/context.h"
+#include "session/run_session.h"
+
+#include <QObject>
+#include <QString>
+
+namespace lathe::pages {
+
+class RunVerbs : public QObject {
+    Q_OBJECT
+
+public:
+    explicit RunVerbs(Context context, QWidget* parent);
+
+    void continueRun(const QString& folder);
+    void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep);
+    void fork(const QString& folder, const QString& checkpoint);
+    void startFromWeights(const QString& folder, const QString& checkpoint);
+    void verify(const QString& folder, const QString& checkpoint);
+    void exportRun(const QString& folder, const QString& checkpoint);
+    void deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step);
+    void moveToTrash(const QString& folder);
+
+    /// Stop and save, or discard with what is lost said in updates and minutes.
+    void stop(session::RunSession& session);
+
+    void editNote(const QString& folder);
+    void editTags(const QString& folder);
+    void rename(const QString& folder);
+    void setStar(const QString& folder, bool on);
+    void setArchived(const QString& folder, bool on);
+
+Q_SIGNALS:
+    void runStarted(const QString& folder);       ///< this run is up now
+    void said(const QString& sentence);
+    void failed(const QString& sentence);
+    void runRemoved(const QString& folder);
+
+private:
+    void started(quint64 number);
+    void reported(quint64 number, const QString& success);
+    QString nameOf(const QString& folder) const;
+    void extendAndContinue(const QString& folder);
+    /// "run.epochs=20" for a run that has reached its end, from the configuration of its newest session.
+    struct Target {
+        QString key, label;
+        qint64 value = 0;
+    };
+    std::optional<Target> targetOf(const QString& folder) const;
+
+    Context m_context;
+    QWidget* m_parent;
+};
+
+}  // namespace lathe::pages

@@ -1,0 +1,57 @@
+#include "pages/schedule_preview.h"
+
+#include "base/number_text.h"
+#include "session/qt_text.h"
+#include "theme/theme.h"
+
+#include <QLocale>
+#include <QPainter>
+#include <QPolygonF>
+
+#include <algorithm>
+
+namespace lathe::pages {
+
+SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("schedulePreview"));
+    setAccessibleName(tr("Learning rate over the run"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void SchedulePreview::setSchedule(const plan::Schedule& schedule, double peak, bool updatesKnown) {
+    m_schedule = schedule;
+    m_peak = peak;
+    m_updatesKnown = updatesKnown;
+    setAccessibleDescription(tr("%1, peak %2, %3 warm-up updates").arg(session::toQt(schedule.name), session::toQt(shortText(peak))).arg(schedule.warmupUpdates));
+    update();
+}
+
+void SchedulePreview::paintEvent(QPaintEvent*) {
+    const theme::Colors& c = theme::colors();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(theme::textFont(theme::TextRole::Caption));
+    const QRectF plot(0.5, 16.5, width() - 1, height() - 36);
+    painter.setPen(c.muted);
+    painter.drawText(QRectF(0, 0, width(), 14), Qt::AlignVCenter | Qt::AlignLeft, session::toQt(shortText(m_peak)));
+    painter.drawText(QRectF(0, plot.bottom() + 3, width(), 15), Qt::AlignVCenter | Qt::AlignLeft, QStringLiteral("0"));
+    const QString end = m_updatesKnown ? tr("%1 updates").arg(QLocale().toString(qint64(m_schedule.totalUpdates))) : tr("end of the run");
+    painter.drawText(QRectF(0, plot.bottom() + 3, width(), 15), Qt::AlignVCenter | Qt::AlignRight, end);
+    painter.setPen(QPen(c.grid, 1));
+    painter.drawLine(plot.topLeft(), plot.topRight());
+    painter.setPen(QPen(c.borderStrong, 1));
+    painter.drawLine(plot.bottomLeft(), plot.bottomRight());
+
+    const std::int64_t last = std::max<std::int64_t>(1, m_schedule.totalUpdates - 1);
+    const int points = int(std::min<std::int64_t>(last, 400));
+    QPolygonF line;
+    for (int i = 0; i <= points; ++i) {
+        const std::int64_t applied = last * i / std::max(1, points);
+        const double factor = plan::factorAt(m_schedule, GlobalStep(applied));
+        line << QPointF(plot.left() + plot.width() * double(applied) / double(last), plot.bottom() - factor * plot.height());
+    }
+    painter.setPen(QPen(theme::curveColor(0), 1.75, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.drawPolyline(line);
+}
+
+}  // namespace lathe::pages

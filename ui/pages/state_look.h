@@ -1,0 +1,18 @@
+// How a run's state looks: the word of the table of endings and its colour. Colour never stands alone.
+#pragma once
+
+#include "rundir/run_folder.h"
+#include "theme/icons.h"
+
+#include <QString>
+
+namespace lathe::pages {
+
+/// "Running", "Out of memory": the state's word, translated, with a capital.
+QString stateWord(rundir::State state);
+theme::Tone stateTone(rundir::State state);
+
+/// "12 s ago", "5 min ago", "3 h ago", "28 Nov 18:18" for a wall time.
+QString ageText(std::int64_t wallNs, std::int64_t nowNs);
+
+}  // namespace lathe::pages

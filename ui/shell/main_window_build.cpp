@@ -1,0 +1,104 @@
+// Putting the window together: its parts, how they are wired, its shortcuts.
+#include "pages/compare_page.h"
+#include "pages/devices_page.h"
+#include "pages/new_run_page.h"
+#include "pages/run_verbs.h"
+#include "pages/runs_page.h"
+#include "shell/main_window.h"
+#include "shell/message_bar.h"
+#include "shell/run_switcher.h"
+#include "shell/run_watch.h"
+#include "shell/top_bar.h"
+
+#include <QHBoxLayout>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace lathe::shell {
+
+void MainWindow::build() {
+    m_verbs = new pages::RunVerbs(m_context, this);
+    m_watch = new RunWatch(m_workspace, m_surroundings.settings, this);
+    auto* root = new QWidget;
+    auto* row = new QHBoxLayout(root);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    m_rail = new Rail(m_workspace);
+    row->addWidget(m_rail);
+    auto* column = new QVBoxLayout;
+    column->setSpacing(0);
+    m_top = new TopBar(m_context, *m_verbs);
+    column->addWidget(m_top);
+    m_messages = new MessageBar;
+    column->addWidget(m_messages);
+    m_stack = new QStackedWidget;
+    m_newRun = new pages::NewRunPage(m_context);
+    m_runs = new pages::RunsPage(m_context, *m_verbs);
+    m_compare = new pages::ComparePage(m_context);
+    m_devices = new pages::DevicesPage;
+    m_run = new pages::RunPage(m_context, *m_verbs);
+    // In the order of Page.
+    for (QWidget* page : {static_cast<QWidget*>(m_newRun), static_cast<QWidget*>(m_runs), static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_devices), static_cast<QWidget*>(m_run)}) {
+        page->setFocusPolicy(Qt::ClickFocus);
+        m_stack->addWidget(page);
+    }
+    column->addWidget(m_stack, 1);
+    row->addLayout(column, 1);
+    setCentralWidget(root);
+    m_switcher = new RunSwitcher(m_workspace, this);
+}
+
+void MainWindow::connectPages() {
+    using pages::RunPage;
+    connect(m_rail, &Rail::pageChosen, this, &MainWindow::openPage);
+    connect(m_rail, &Rail::runChosen, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_rail, &Rail::themeChosen, this, &MainWindow::chooseTheme);
+    connect(m_top, &TopBar::switcherWanted, m_switcher, &RunSwitcher::open);
+    connect(m_switcher, &RunSwitcher::runChosen, this, [this](const QString& folder) { openRun(folder); });
+
+    connect(m_newRun, &pages::NewRunPage::runStarted, this, [this](const QString& folder) {
+        m_workspace.refresh();
+        openRun(folder);
+    });
+    connect(m_newRun, &pages::NewRunPage::failed, m_messages, &MessageBar::fail);
+    connect(m_newRun, &pages::NewRunPage::subtitleChanged, this, &MainWindow::refreshTop);
+    connect(m_runs, &pages::RunsPage::openRun, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_runs, &pages::RunsPage::runAgain, this, &MainWindow::runAgain);
+    connect(m_runs, &pages::RunsPage::compare, this, &MainWindow::compare);
+    connect(m_runs, &pages::RunsPage::newRun, this, [this] { openPage(Page::NewRun); });
+    connect(m_runs, &pages::RunsPage::subtitleChanged, this, &MainWindow::refreshTop);
+    connect(m_compare, &pages::ComparePage::chooseRuns, this, [this] { openPage(Page::Runs); });
+    connect(m_compare, &pages::ComparePage::runsChanged, this, &MainWindow::refreshTop);
+    connect(m_run, &RunPage::sessionChanged, this, &MainWindow::refreshTop);
+    connect(m_run, &RunPage::runAgain, this, &MainWindow::runAgain);
+    connect(&m_top->actions(), &pages::RunActions::runAgain, this, &MainWindow::runAgain);
+
+    connect(m_verbs, &pages::RunVerbs::runStarted, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_verbs, &pages::RunVerbs::said, m_messages, &MessageBar::say);
+    connect(m_verbs, &pages::RunVerbs::failed, m_messages, &MessageBar::fail);
+    connect(m_verbs, &pages::RunVerbs::runRemoved, this, &MainWindow::runWasRemoved);
+    connect(&m_top->actions(), &pages::RunActions::said, m_messages, &MessageBar::say);
+    connect(&m_top->actions(), &pages::RunActions::failed, m_messages, &MessageBar::fail);
+    connect(&m_workspace, &session::Workspace::editFailed, m_messages, &MessageBar::fail);
+    connect(m_watch, &RunWatch::runEnded, this, &MainWindow::runEnded);
+    connect(m_watch, &RunWatch::endedMeanwhile, m_messages, &MessageBar::say);
+}
+
+void MainWindow::addShortcuts() {
+    const auto add = [this](const QKeySequence& keys, auto slot) { connect(new QShortcut(keys, this), &QShortcut::activated, this, slot); };
+    for (int i = 0; i < 4; ++i) add(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + i)), [this, i] { openPage(Page(i)); });
+    add(QKeySequence(Qt::CTRL | Qt::Key_P), [this] { m_switcher->open(); });
+    add(QKeySequence::New, [this] { openPage(Page::NewRun); });
+    add(QKeySequence::Save, [this] {
+        if (m_page == Page::Run) m_top->actions().saveNow();
+    });
+    for (int i = 0; i < 4; ++i) {
+        add(QKeySequence(Qt::ALT | Qt::Key(Qt::Key_1 + i)), [this, i] {
+            if (m_page == Page::Run) m_run->openTab(pages::RunPage::Tab(i));
+        });
+    }
+    add(QKeySequence::Quit, [this] { close(); });
+}
+
+}  // namespace lathe::shell

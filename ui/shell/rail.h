@@ -1,0 +1,43 @@
+// The rail at the left: the four pages, the runs that are up now, and the theme.
+#pragma once
+
+#include "session/workspace.h"
+#include "theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QToolButton;
+class QVBoxLayout;
+
+namespace lathe::shell {
+
+/// Pages of the window. A run has no place in the rail of its own: it belongs to Runs.
+enum class Page { NewRun, Runs, Compare, Devices, Run };
+
+class Rail : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit Rail(session::Workspace& workspace, QWidget* parent = nullptr);
+    void setPage(Page page);
+
+Q_SIGNALS:
+    void pageChosen(lathe::shell::Page page);
+    void runChosen(const QString& folder);
+    void themeChosen(lathe::theme::Mode mode);
+
+private:
+    void addPages(QVBoxLayout* column);
+    void addTheme(QVBoxLayout* column);
+    void refreshRuns();
+    void refreshTheme();
+
+    session::Workspace& m_workspace;
+    std::vector<QToolButton*> m_pages;
+    QVBoxLayout* m_runs = nullptr;
+    QToolButton* m_theme = nullptr;
+};
+
+}  // namespace lathe::shell
