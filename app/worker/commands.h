@@ -11,5 +11,8 @@ namespace lathe::worker {
 using Arguments = std::vector<std::string>;  ///< what follows the verb
 
 ExitCode train(const Arguments& arguments);
+ExitCode describe(const Arguments& arguments);
+ExitCode eval(const Arguments& arguments);
+ExitCode selftest(const Arguments& arguments);
 
 }  // namespace lathe::worker

@@ -1,16 +1,17 @@
-// lathe-worker: one rank of one run, started by the supervisor and not by people.
+// lathe-worker: one rank of one run, started by the supervisor and not by people; and what the engine can be asked.
 #include "commands.h"
 
-#include "base/exit_code.h"
-
 #include <cstdio>
-#include <cstring>
+#include <map>
 
 int main(int argc, char** argv) {
     using namespace lathe;
-    const std::vector<std::string> arguments(argv + (argc > 1 ? 2 : 1), argv + argc);
-    const std::string verb = argc > 1 ? argv[1] : "";
-    if (verb == "train") return static_cast<int>(worker::train(arguments));
-    std::fprintf(stderr, "lathe-worker is started by lathe-trainer. Verbs: train --run FOLDER --session N --rank K --world W --segment-fd FD --lifeline-fd FD\n");
-    return static_cast<int>(ExitCode::Usage);
+    const std::map<std::string, ExitCode (*)(const worker::Arguments&)> verbs{
+        {"train", worker::train}, {"describe", worker::describe}, {"eval", worker::eval}, {"selftest", worker::selftest}};
+    const auto verb = verbs.find(argc > 1 ? argv[1] : "");
+    if (verb == verbs.end()) {
+        std::fprintf(stderr, "lathe-worker is started by lathe-trainer. Verbs: train, describe, eval, selftest\n");
+        return static_cast<int>(ExitCode::Usage);
+    }
+    return static_cast<int>(verb->second(worker::Arguments(argv + 2, argv + argc)));
 }

@@ -134,8 +134,7 @@ std::string fingerprint(const Dataset& dataset) {
     const Info& info = dataset.info();
     Hasher hasher;
     addText(hasher, info.format);
-    const std::int64_t sizes[] = {info.samples, info.channels, info.height, info.width,
-                                  static_cast<std::int64_t>(info.featureNames.size()),
+    const std::int64_t sizes[] = {info.samples, static_cast<std::int64_t>(info.featureNames.size()),
                                   static_cast<std::int64_t>(info.targetNames.size()),
                                   static_cast<std::int64_t>(info.classNames.size())};
     hasher.update(std::as_bytes(std::span(sizes)));

@@ -96,7 +96,8 @@ enum class Part { Train, Eval };
 /// Opens data.train (Part::Train) or data.eval (Part::Eval; Usage error when it is empty). Class names, columns, channels
 /// and size of the training part bind the evaluation part (`like`): a class that training does not know is an error
 /// naming it. data.standardize is not applied here but by whoever knows which samples train.
-/// Pictures: each is decoded once, in several threads, so that a damaged one is left out now and not met in mid-run.
+/// Pictures: each is decoded once, in several threads, so that a damaged one is left out now and not met in mid-run. They
+/// stay in memory when all take at most 1 GiB (as bytes, resized); otherwise each is decoded again when it is read.
 /// Errors are Data, NotFound, Corrupt or OutOfMemory with the configuration key set ("data.train", "data.target" …).
 Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Dataset* like = nullptr, const Progress& progress = {});
@@ -109,8 +110,8 @@ Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const con
 /// Samples to show: spread evenly over the classes (classification) or the file.
 std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count);
 
-/// Hash over names, sizes and labels (and the numbers themselves, but not the pixels of image folders): tells whether two
-/// runs saw the same data, wherever they lie.
+/// Hash over the names, sizes and labels of the samples, of CSV and IDX files also over the values: tells whether two runs
+/// saw the same data, wherever they lie. What a configuration makes of pictures (size, channels) does not count.
 std::string fingerprint(const Dataset& dataset);
 
 /// What lies at a path: "image_folder", "csv", "idx". Error with a sentence when it is none of them.

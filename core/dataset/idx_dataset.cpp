@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "dataset/idx.h"
 #include "dataset/picture_dataset.h"
 #include "dataset/source.h"
@@ -114,7 +115,7 @@ Picture pictureAt(const IdxArray& array, const PictureShape& shape, std::int64_t
     return picture;
 }
 
-Result<std::unique_ptr<Dataset>> openPictures(const Source& source, IdxArray array, Info info, Answers answers) {
+Result<std::unique_ptr<Dataset>> openPictures(const Source& source, const IdxArray& array, Info info, Answers answers) {
     LATHE_TRY_ASSIGN(const PictureShape shape, pictureShape(source, array));
     PictureDataset::Content content;
     content.rule = pictureRule(source, shape.channels == 3);
@@ -126,6 +127,7 @@ Result<std::unique_ptr<Dataset>> openPictures(const Source& source, IdxArray arr
         return dataError(source.path.string() + " holds pictures of another size than the training data: set data.image_size",
                          source.key);
     LATHE_TRY(checkMemory(source.path, static_cast<double>(info.samples) * static_cast<double>(info.inputElements()), source.key));
+    content.contentHash = hashHex(array.bytes);
     content.stored.reserve(static_cast<std::size_t>(info.samples * info.inputElements()));
     for (std::int64_t record = 0; record < info.samples; ++record) {
         if (record % 1024 == 0) LATHE_TRY(source.report(record, info.samples));
@@ -162,7 +164,7 @@ Result<std::unique_ptr<Dataset>> openFeatures(const Source& source, const IdxArr
 }  // namespace
 
 Result<std::unique_ptr<Dataset>> openIdx(const Source& source) {
-    LATHE_TRY_ASSIGN(IdxArray array, readIdx(source.path, source.key));
+    LATHE_TRY_ASSIGN(const IdxArray array, readIdx(source.path, source.key));
     if (array.dimensions.size() < 2)
         return dataError(source.path.string() + " has one dimension, inputs have 2 (features), 3 or 4 (pictures): it may be "
                                                 "the file of labels",
@@ -173,7 +175,7 @@ Result<std::unique_ptr<Dataset>> openIdx(const Source& source) {
     Answers answers;
     LATHE_TRY(takeAnswers(source, info, answers));
     if (array.dimensions.size() == 2) return openFeatures(source, array, std::move(info), std::move(answers));
-    return openPictures(source, std::move(array), std::move(info), std::move(answers));
+    return openPictures(source, array, std::move(info), std::move(answers));
 }
 
 }  // namespace lathe::dataset

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,7 @@ Result<void> parallelFor(const Source& source, std::int64_t count, const std::fu
     std::condition_variable finished;
     std::int64_t running = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
     running = std::min(running, 1 + count / kWorthAThread);
+    const std::int64_t wanted = running;
 
     const auto run = [&] {
         for (std::int64_t i = next++; i < count && !end; i = next++) {
@@ -40,7 +42,16 @@ Result<void> parallelFor(const Source& source, std::int64_t count, const std::fu
         finished.notify_one();
     };
     std::vector<std::jthread> threads;  // joins on every way out
-    for (std::int64_t i = running; i > 0; --i) threads.emplace_back(run);
+    try {
+        for (std::int64_t i = 0; i < wanted; ++i) threads.emplace_back(run);
+    } catch (const std::system_error&) {  // no more threads to be had: those that run do, or this one
+        const bool alone = threads.empty();
+        {
+            const std::lock_guard lock(mutex);
+            running -= wanted - static_cast<std::int64_t>(threads.size()) - (alone ? 1 : 0);
+        }
+        if (alone) run();
+    }
 
     std::unique_lock lock(mutex);
     while (!finished.wait_for(lock, kReportEvery, [&] { return running == 0; })) {

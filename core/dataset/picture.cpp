@@ -83,12 +83,12 @@ Picture emptyPicture(int width, int height, int channels) {
 }
 
 /// A part of the scaled picture. Only what the part needs is computed, however long the whole would become.
-struct Part2d {
+struct Region {
     std::int64_t left, top;
     int width, height;
 };
 
-Picture scaledPart(const Picture& picture, std::int64_t width, std::int64_t height, const Part2d& part) {
+Picture scaledPart(const Picture& picture, std::int64_t width, std::int64_t height, const Region& part) {
     const auto channels = static_cast<std::size_t>(picture.channels);
     const std::vector<Tap> across = tapsFor(picture.width, width, part.left, part.width);
     std::vector<Tap> down = tapsFor(picture.height, height, part.top, part.height);

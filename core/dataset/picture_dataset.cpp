@@ -81,8 +81,7 @@ Result<Thumbnail> PictureDataset::thumbnail(std::int64_t sample, int side) const
 }
 
 void PictureDataset::hashInto(Hasher& hasher) const {
-    // stored pixels count only where they are the data themselves, not what a decoder made of files
-    if (m_content.names.empty()) hasher.update(std::as_bytes(std::span(m_content.stored)));
+    hasher.update(std::as_bytes(std::span(m_content.contentHash)));
     for (const std::string& name : m_content.names) hasher.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
     hasher.update(std::as_bytes(std::span(m_content.fileBytes)));
     m_content.answers.hashInto(hasher);

@@ -26,6 +26,7 @@ public:
         std::vector<std::uint8_t> stored; ///< all samples, prepared by the rule; empty: decoded on demand
         std::vector<std::string> names;   ///< "rose/12.jpg"; empty: records from 0
         std::vector<std::uint64_t> fileBytes;  ///< beside names, for the fingerprint
+        std::string contentHash;          ///< of the values as they came, where there are no files
         Decode decode;                    ///< null where all is stored
     };
     explicit PictureDataset(Content content);

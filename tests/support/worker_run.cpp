@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +91,10 @@ void WorkerRun::start(const config::RunConfig& config, const std::string& checkp
     const std::string log = folder.rankLog(0).string();
     m_pid = ::fork();
     if (m_pid == 0) {
+        if (m_memoryLimit > 0) {
+            const rlimit limit{m_memoryLimit, m_memoryLimit};
+            ::setrlimit(RLIMIT_AS, &limit);
+        }
         const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         ::dup2(output, 1);
         ::dup2(output, 2);

@@ -42,6 +42,8 @@ public:
     void control(const live::Control& control);
     void closeLifeline();
     void signal(int number);
+    /// Address space of workers started from now on.
+    void limitMemory(std::uint64_t bytes) { m_memoryLimit = bytes; }
     /// As a recorder that has stopped: frames are taken in but not reported as recorded.
     void stopReporting() { m_reports = false; }
 
@@ -62,6 +64,7 @@ private:
 
     int m_session = 0, m_pid = 0, m_exitCode = -1000, m_lifeline = -1;
     bool m_reports = true;
+    std::uint64_t m_memoryLimit = 0;
     std::unique_ptr<live::Segment> m_segment;
     std::unique_ptr<live::RingFeed> m_feed;
     std::vector<live::Frame> m_frames;

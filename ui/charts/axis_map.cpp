@@ -49,7 +49,8 @@ std::vector<Tick> withTexts(const std::vector<double>& values, double step) {
     for (const double value : values) {
         if (tooSmall || tooLarge) out.push_back({value, exponentText(value)});
         else if (tooFine) out.push_back({value, QString::number(value, 'f', std::min(decimals, 12))});
-        else out.push_back({value, grouped(value / unit, decimalsOf(step / unit)) + (value == 0 ? QString() : suffix)});
+        else if (value == 0 && unit > 1) out.push_back({value, QStringLiteral("0")});
+        else out.push_back({value, grouped(value / unit, decimalsOf(step / unit)) + suffix});
     }
     return out;
 }

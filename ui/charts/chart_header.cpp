@@ -12,7 +12,7 @@ namespace lathe::charts {
 namespace {
 
 constexpr double kMargin = 12, kLine = 20, kTop = 6, kSwatch = 9, kGap = 14;
-constexpr int kMostLines = 3;
+constexpr int kMostLines = 2;
 
 QFont headerFont(int pixels, QFont::Weight weight) {
     QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, -1);
@@ -27,6 +27,7 @@ QFont valueFont() { return headerFont(11, QFont::DemiBold); }
 }  // namespace
 
 ChartHeader::ChartHeader(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("chartHeader"));
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }

@@ -5,6 +5,7 @@
 #include "session/smoothing.h"
 
 #include <QColor>
+#include <QMetaType>
 #include <QString>
 
 #include <memory>
@@ -38,3 +39,5 @@ struct ChartEvent {
 };
 
 }  // namespace lathe::charts
+
+Q_DECLARE_METATYPE(lathe::charts::ChartEvent)

@@ -56,6 +56,8 @@ void CurveBuilder::add(const session::RunData& data, const std::string& series, 
         }
         curve->pieces.push_back({piece, filter});
     }
+    // What was left stands last, in the legend too.
+    std::stable_partition(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.abandoned; });
 }
 
 XRange xRangeOf(const std::vector<const std::vector<Curve>*>& charts, session::XAxis axis) {

@@ -100,7 +100,7 @@ LineChart::LineChart(const QString& title, ChartLink* link, QWidget* parent) : Q
     setMinimumSize(240, 150);
     setAccessibleName(title);
     auto* navigation = new ChartNavigation(this, link);
-    d.frame.view()->installEventFilter(this);
+    canvas()->installEventFilter(this);
     connect(navigation, &ChartNavigation::boxChanged, this, [&d](const QRectF& box) { d.cursor->setBox(box); });
     connect(navigation, &ChartNavigation::clicked, this, [&d](QPointF position) { d.click(position); });
     connect(d.header, &ChartHeader::entryClicked, this, [this](int index) { setCurveVisible(index, !curves()[std::size_t(index)].visible); });
@@ -223,7 +223,7 @@ void LineChart::showEvent(QShowEvent* event) {
 }
 
 bool LineChart::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_impl->frame.view() && event->type() == QEvent::Resize) m_impl->layOut();
+    if (watched == canvas() && event->type() == QEvent::Resize) m_impl->layOut();
     return QWidget::eventFilter(watched, event);
 }
 

@@ -47,6 +47,7 @@ public:
     /// The next batch; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
     virtual void seek(Epoch epoch, PlanEntry entry) = 0;
     /// The micro-batch that starts at the position, with at most batchSize samples, cut as plan::windowAt says.
+    /// A batch stays as it is for as long as somebody holds a tensor of it; nobody may write into one.
     /// An error names the sample ("rose/12.jpg") and repeats until the next seek(). Requires: !atEnd().
     virtual Result<Batch> next() = 0;
     virtual bool atEnd() const = 0;           ///< only with oneEpoch

@@ -6,7 +6,8 @@
 
 namespace lathe::engine {
 
-/// Everything in one tensor on the device; a batch is a view of it (in order) or a selection of rows (shuffled).
+/// Everything in one tensor on the device; a batch is a view of it (in order) or a selection of rows (shuffled). Pictures
+/// of values v / 255 are kept as bytes.
 Result<std::unique_ptr<Loader>> openMemoryLoader(PartReader reader, LoaderSettings settings, const LoadProgress& progress);
 
 /// Samples read when they are due, by own threads or in the caller.

@@ -1,5 +1,7 @@
 #include "engine/data/part_reader.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace lathe::engine {
@@ -19,12 +21,13 @@ std::int64_t PartReader::bytesPerSample() const {
     return (m_elements + targets + 1) * static_cast<std::int64_t>(c10::elementSize(m_dtype)) + 8;
 }
 
-Batch PartReader::allocate(std::int64_t count, bool pinned) const {
+Batch PartReader::allocate(std::int64_t count, Storage storage) const {
     const dataset::Info& info = m_part.dataset->info();
-    const auto floats = at::TensorOptions().dtype(m_dtype).pinned_memory(pinned);
+    const auto floats = at::TensorOptions().dtype(m_dtype).pinned_memory(storage == Storage::PinnedNumbers);
+    const auto inputs = storage == Storage::Bytes ? floats.dtype(at::kByte) : floats;
     Batch batch;
-    batch.input = info.images ? at::empty({count, info.channels, info.height, info.width}, floats)
-                              : at::empty({count, m_elements}, floats);
+    batch.input = info.images ? at::empty({count, info.channels, info.height, info.width}, inputs)
+                              : at::empty({count, m_elements}, inputs);
     if (info.classNames.empty())
         batch.target = at::empty({count, static_cast<std::int64_t>(info.targetNames.size())}, floats);
     else
@@ -46,7 +49,26 @@ void store(at::Tensor& tensor, std::int64_t index, double value) {
 
 }  // namespace
 
+template <typename Number>
+Result<void> PartReader::readBytes(std::int64_t sample, std::uint8_t* out) const {
+    thread_local std::vector<Number> values;
+    values.resize(static_cast<std::size_t>(m_elements));
+    if (auto ok = m_part.dataset->input(sample, nullptr, std::span(values)); !ok)
+        return ok;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const Number byte = std::round(std::clamp(values[i], Number(0), Number(1)) * 255);
+        if (!(byte / Number(255) == values[i]))
+            return Error{ErrorCode::Unsupported, "An input is not a multiple of 1 / 255", "", {}};
+        out[i] = static_cast<std::uint8_t>(byte);
+    }
+    return {};
+}
+
 Result<void> PartReader::readInput(std::int64_t sample, std::int64_t epoch, std::int64_t row, Batch& batch) const {
+    if (batch.input.scalar_type() == at::kByte) {
+        std::uint8_t* out = batch.input.mutable_data_ptr<std::uint8_t>() + row * m_elements;
+        return m_dtype == at::kFloat ? readBytes<float>(sample, out) : readBytes<double>(sample, out);
+    }
     dataset::Augmentation augmentation{m_seed, epoch, 0, m_flip, m_shift};
     const dataset::Augmentation* used = augments() ? &augmentation : nullptr;
     const std::size_t width = static_cast<std::size_t>(m_elements);

@@ -87,8 +87,8 @@ private:
 
     Result<Batch> read(const Claim& claim, const std::stop_token& stop) const {
         try {
-            const bool pinned = m_settings.device.is_cuda();
-            Batch batch = m_reader.allocate(claim.place.end - claim.place.begin, pinned);
+            const auto storage = m_settings.device.is_cuda() ? PartReader::Storage::PinnedNumbers : PartReader::Storage::Numbers;
+            Batch batch = m_reader.allocate(claim.place.end - claim.place.begin, storage);
             for (std::int64_t i = claim.place.begin; i < claim.place.end; ++i) {
                 if (stop.stop_requested())
                     return Error{ErrorCode::Stopped, "Stopped while a batch was read", "", {}};

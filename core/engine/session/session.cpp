@@ -37,7 +37,9 @@ ExitCode exitCodeOf(rundir::State state) {
 }
 
 Ending endingOf(const Error& error) {
-    Ending ending{rundir::State::Failed, error.text(), false};
+    const std::string text = error.text();
+    const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
+    Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
     if (error.code == ErrorCode::OutOfMemory) ending.state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) ending.state = rundir::State::Stopped;
     return ending;

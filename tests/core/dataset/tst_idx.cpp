@@ -264,6 +264,9 @@ private Q_SLOTS:
         const auto print = [&](const std::string& file) { return fingerprint(**open(section(file, labels), {}, Part::Train)); };
         QCOMPARE(print(images), print(copy));
         QVERIFY(print(images) != print(changed));
+        config::DataSection resized = section(images, labels);
+        resized.imageSize = 4;
+        QCOMPARE(fingerprint(**open(resized, {}, Part::Train)), print(images));
         QCOMPARE(print(images).size(), std::size_t{32});
     }
 };

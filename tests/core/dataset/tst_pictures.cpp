@@ -283,14 +283,14 @@ private Q_SLOTS:
         int refused = 0;
         for (const char* name : {"420.jpg", "progressive.jpg", "cmyk.jpg", "exif6.jpg", "palette.png", "interlaced.png", "exif6.png"}) {
             const QByteArray good = bytes(image(name));
-            for (qsizetype i = 0; i < good.size(); i += 3) {
+            for (qsizetype i = 0; i < good.size(); i += 5) {
                 QByteArray bad = good;
                 bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
                 if (!decodeImage(m_folder.write("bad", bad)).ok()) ++refused;
                 if (i % 2 == 0 && !decodeImage(m_folder.write("bad", good.left(i))).ok()) ++refused;
             }
         }
-        QVERIFY(refused > 300);
+        QVERIFY(refused > 200);
     }
     void exifDataOfAnyShapeAreBounded() {
         const std::vector<std::uint8_t> good{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0};

@@ -1,6 +1,7 @@
 // The loader gives exactly the batches of the plan, whatever the threads, the place it starts from and the way it loads.
 #include "made_dataset.h"
 
+#include "engine/data/byte_rows_kernel.h"
 #include "engine/data/loader.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -307,6 +308,36 @@ private Q_SLOTS:
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(64, 2)), settingsOf(5, 3, threads, inMemory));
         take(*loader, 100);
         QVERIFY(at::equal(before, generator.get_state()));
+    }
+
+    void bytesBecomeTheExactQuotient() {
+        std::vector<std::uint8_t> bytes(256);
+        std::iota(bytes.begin(), bytes.end(), 0);
+        std::vector<float> single(512);
+        std::vector<double> twice(512);
+        const Ids rows{0, 0};
+        selectByteRows(bytes.data(), 256, rows.data(), 2, single.data());
+        selectByteRows(bytes.data(), 256, rows.data(), 2, twice.data());
+        for (std::size_t i = 0; i < 512; ++i) {
+            const auto byte = static_cast<int>(i % 256);
+            QVERIFY(single[i] == static_cast<float>(byte) / 255.0F && twice[i] == byte / 255.0);
+        }
+        selectByteRows(bytes.data(), 3, std::vector<std::int64_t>{5, 80}.data(), 2, single.data());  // short rows
+        QCOMPARE(single[4], 241.0F / 255.0F);
+    }
+
+    void heldBatchesStayAsTheyAre() {
+        const auto loader = opened(partOf(std::make_shared<MadeDataset>(64, 2)), settingsOf(4, 1, 0, true));
+        std::vector<at::Tensor> views;
+        std::vector<Ids> ids;
+        for (int n = 0; n < 16; ++n) {
+            const auto batch = loader->next();
+            views.push_back(batch->input.flatten().narrow(0, 0, 7));  // a view keeps the batch alive, not the batch itself
+            ids.push_back(batch->ids);
+        }
+        for (std::size_t n = 0; n < views.size(); ++n)
+            for (std::int64_t i = 0; i < 7; ++i)
+                QCOMPARE(views[n][i].item<double>(), MadeDataset::valueOf(ids[n][static_cast<std::size_t>(i / 2)], i % 2, nullptr));
     }
 
     void standardizationUsesTheGivenIdsOnly() {

@@ -124,7 +124,19 @@ private Q_SLOTS:
         QVERIFY(batch->target.min().item<std::int64_t>() >= 0 && batch->target.max().item<std::int64_t>() <= 9);
     }
 
+    void realPicturesLoadTheSameInMemoryAndFromFiles_data() {
+        QTest::addColumn<std::string>("normalize");
+        QTest::addColumn<std::string>("mode");
+        QTest::addColumn<bool>("shuffle");
+        QTest::newRow("bytes") << std::string("unit") << std::string("fp32") << true;
+        QTest::newRow("bytes, double") << std::string("unit") << std::string("fp64") << true;
+        QTest::newRow("bytes in order") << std::string("unit") << std::string("fp32") << false;
+        QTest::newRow("numbers") << std::string("imagenet") << std::string("fp32") << true;
+    }
     void realPicturesLoadTheSameInMemoryAndFromFiles() {
+        QFETCH(std::string, normalize);
+        QFETCH(std::string, mode);
+        QFETCH(bool, shuffle);
         const char* shared = std::getenv("LATHE_SHARED");
         const std::filesystem::path flowers = std::filesystem::path(shared ? shared : LATHE_SOURCE_DIR "/../shared") / "data/flowers/train";
         if (!std::filesystem::exists(flowers))
@@ -133,6 +145,9 @@ private Q_SLOTS:
         config.data.format = "image_folder";
         config.data.train = flowers.string();
         config.data.imageSize = 24;
+        config.data.normalize = normalize;
+        config.data.shuffle = shuffle;
+        config.precision.mode = mode;
         const auto data = openRunData(config);
         QVERIFY2(data, data ? "" : data.error().text().c_str());
         LoaderSettings settings = LoaderSettings::training(config, at::kCPU);

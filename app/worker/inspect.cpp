@@ -1,0 +1,57 @@
+// describe, eval, selftest: one JSON object on standard output, a sentence on standard error where there is none.
+#include "commands.h"
+
+#include "engine/session/inspect.h"
+
+#include <cstdio>
+
+namespace lathe::worker {
+namespace {
+
+/// The value that follows `name`, or empty.
+std::string option(const Arguments& arguments, const std::string& name) {
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
+        if (arguments[i] == name) return arguments[i + 1];
+    return {};
+}
+
+ExitCode print(const Result<std::string>& answer) {
+    if (!answer.ok()) {
+        const std::string& key = answer.error().key;
+        std::fprintf(stderr, "%s%s%s\n", key.c_str(), key.empty() ? "" : ": ", answer.error().text().c_str());
+        switch (answer.error().code) {
+        case ErrorCode::Config:
+        case ErrorCode::Usage: return ExitCode::Usage;
+        case ErrorCode::OutOfMemory: return ExitCode::OutOfMemory;
+        default: return ExitCode::Failed;
+        }
+    }
+    std::printf("%s\n", answer->c_str());
+    return ExitCode::Completed;
+}
+
+ExitCode usage(const char* text) {
+    std::fprintf(stderr, "%s\n", text);
+    return ExitCode::Usage;
+}
+
+}  // namespace
+
+ExitCode describe(const Arguments& arguments) {
+    const std::string config = option(arguments, "--config");
+    return config.empty() ? usage("lathe-worker describe --config FILE_OR_PRESET") : print(engine::describeConfig(config));
+}
+
+ExitCode eval(const Arguments& arguments) {
+    const std::string run = option(arguments, "--run"), checkpoint = option(arguments, "--checkpoint");
+    if (run.empty() || checkpoint.empty()) return usage("lathe-worker eval --run FOLDER --checkpoint NAME");
+    return print(engine::evaluateCheckpoint(run, checkpoint));
+}
+
+ExitCode selftest(const Arguments&) {
+    const std::string answer = engine::selftest();
+    static_cast<void>(print(answer));
+    return answer.find("\"ok\":false") == std::string::npos ? ExitCode::Completed : ExitCode::Failed;
+}
+
+}  // namespace lathe::worker

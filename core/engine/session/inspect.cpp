@@ -1,0 +1,120 @@
+#include "engine/session/inspect.h"
+
+#include "base/number_text.h"
+#include "config/config.h"
+#include "engine/checkpoint/checkpoint_reader.h"
+#include "engine/checkpoint/checkpoint_writer.h"
+#include "engine/session/setup.h"
+#include "engine/session/telemetry.h"
+#include "engine/train/guard.h"
+
+#include <nlohmann/json.hpp>
+#include <torch/headeronly/version.h>
+
+namespace lathe::engine {
+namespace {
+
+using nlohmann::json;
+
+Result<config::RunConfig> checkedConfig(const std::string& fileOrPreset) {
+    LATHE_TRY_ASSIGN(config::Loaded loaded, config::load(fileOrPreset));
+    for (const config::Problem& problem : loaded.problems)
+        if (problem.severity == config::Severity::Error) return Error{ErrorCode::Config, problem.sentence, problem.key, {}};
+    return std::move(loaded.config);
+}
+
+/// Weights, gradients and optimizer state, each as large as the weights.
+std::uint64_t trainingBytes(const config::OptimizerSection& optimizer, std::uint64_t weights) {
+    const std::uint64_t slots = optimizer.name == "adamw" ? 2 : optimizer.momentum > 0 ? 1 : 0;
+    return weights * (2 + slots);
+}
+
+Result<std::string> describe(const config::RunConfig& config) {
+    LATHE_TRY_ASSIGN(const RunData data, openRunData(config));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config.task, data.train.dataset->info()));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(config.model, data.modelShape(task->outputs()), 0, dtypeOf(config.precision), at::kMeta));
+    const ParamTable table(*model);
+    std::int64_t trainable = 0;
+    std::uint64_t bytes = 0;
+    json tensors = json::array();
+    for (const ParamRow& row : table.rows()) {
+        trainable += row.trainable ? row.numel() : 0;
+        bytes += static_cast<std::uint64_t>(row.numel()) * c10::elementSize(row.dtype);
+        tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
+    }
+    plan::OrderShape shape{.samples = static_cast<std::int64_t>(data.train.ids.size()), .batchSize = config.data.batchSize,
+                           .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
+    json answer = {{"parameters", table.totalElements()}, {"trainable", trainable},
+                   {"bytes", {{"weights", bytes}, {"training", trainingBytes(config.optimizer, bytes)}}},
+                   {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
+                   {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}};
+    if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) answer["planned_updates"] = planned->value();
+    return answer.dump();
+}
+
+Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& checkpoint) {
+    const int session = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const config::RunConfig config, checkedConfig((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Setup> setup, Setup::build(config, [](live::Phase, std::int64_t, std::int64_t) { return true; }));
+    if (!setup->evalLoader)
+        return Error{ErrorCode::Config, "Nothing is held out for evaluation; set data.eval or data.eval_fraction", "data.eval_fraction", {}};
+    LATHE_TRY_ASSIGN(const LoadedCheckpoint loaded, loadCheckpointWeights(run.checkpoints() / checkpoint, setup->modelState->stateTensors()));
+    LoaderEvaluation evaluation(*setup->evalLoader);
+    ActiveTime time(Clock::system());
+    TrainerParts parts{.task = setup->task.get(), .phases = {{setup->task->phases().front(), setup->model.get(), setup->storage.get(), setup->optimizer.get()}},
+                       .parallel = setup->parallel.get(), .precision = setup->precision.get(), .evaluationData = &evaluation, .best = &*setup->best,
+                       .progress = &setup->progress, .time = &time};
+    LATHE_TRY_ASSIGN(const std::optional<EvaluationOutcome> outcome, Trainer(parts, {}).evaluateOnce());
+    return json({{"run", run.name()}, {"checkpoint", checkpoint}, {"step", loaded.manifest.counters.globalStep.value()},
+                 {"metrics", metricTexts(outcome->metrics)}, {"samples", outcome->samples}, {"seconds", outcome->seconds}}).dump();
+}
+
+/// One step of the real optimizer on a line through two points, checked by hand.
+Result<void> checkStep() {
+    config::ModelSection section;
+    section.name = "linear";
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(section, {.features = 2, .outputs = 1}, 1, at::kDouble, at::kCPU));
+    const ParamTable table(*model);
+    FlatStorage storage(table);
+    config::OptimizerSection sgd;
+    sgd.name = "sgd";
+    sgd.momentum = sgd.weightDecay = 0;
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Optimizer> optimizer, Optimizer::make(sgd, storage));
+    const at::Tensor weight = model->parameters().front().tensor, before = weight.detach().clone();
+    Context context;
+    model->forward(context, at::ones({1, 2}, at::kDouble)).sum().backward();
+    optimizer->step(0.5);
+    if (!at::allclose(weight, before - 0.5)) return Error{ErrorCode::Internal, "A gradient step gave a wrong weight", {}, {}};
+    return {};
+}
+
+Result<void> checkProduct() {
+    const at::Tensor a = at::arange(600, at::kDouble).view({20, 30}), b = at::ones({30, 2}, at::kDouble);
+    if (at::mm(a, b)[19][1].item<double>() != 17535.0) return Error{ErrorCode::Internal, "A matrix product is wrong", {}, {}};
+    return {};
+}
+
+}  // namespace
+
+Result<std::string> describeConfig(const std::string& fileOrPreset) {
+    LATHE_TRY_ASSIGN(const config::RunConfig config, checkedConfig(fileOrPreset));
+    return guarded("describing the model", [&] { return describe(config); });
+}
+
+Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint) {
+    return guarded("evaluating a checkpoint", [&] { return evaluate(rundir::RunFolder(run), checkpoint); });
+}
+
+std::string selftest() {
+    json checks = json::array();
+    bool ok = true;
+    const auto check = [&](const std::string& what, const Result<void>& result) {
+        ok = ok && result.ok();
+        checks.push_back({{"name", what}, {"ok", result.ok()}, {"detail", result.ok() ? "" : result.error().text()}});
+    };
+    check("matrix product", guarded("multiplying matrices", [] { return checkProduct(); }));
+    check("gradient step", guarded("stepping", [] { return checkStep(); }));
+    return json({{"libtorch", TORCH_VERSION}, {"ok", ok}, {"checks", checks}}).dump();
+}
+
+}  // namespace lathe::engine

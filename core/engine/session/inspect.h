@@ -1,0 +1,23 @@
+// What can be asked of the engine without training: the size of a model, the metrics of a checkpoint, whether this
+// installation computes right. Answers are JSON objects. Includes no LibTorch.
+#pragma once
+
+#include "base/result.h"
+
+#include <filesystem>
+#include <string>
+
+namespace lathe::engine {
+
+/// {"parameters", "trainable", "bytes" {"weights", "training"}, "updates_per_epoch", "planned_updates", "train_samples",
+/// "eval_samples", "tensors" [{"name", "shape", "block"}]}. Weights are not allocated; data are opened but not kept.
+Result<std::string> describeConfig(const std::string& fileOrPreset);
+
+/// {"run", "checkpoint", "step", "metrics" {name: exact text}, "samples", "seconds"}: the weights of a checkpoint on the
+/// evaluation data of its run. `checkpoint`: folder name below checkpoints/.
+Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint);
+
+/// {"libtorch", "ok", "checks" [{"name", "ok", "detail"}]}
+std::string selftest();
+
+}  // namespace lathe::engine
