@@ -33,11 +33,13 @@ struct Values {
 struct Level {
     std::vector<std::uint64_t> minimum, maximum;  ///< bits of doubles; NaN where no value is finite
     std::vector<std::uint64_t> count, nonFinite;
+    bool operator==(const Level&) const = default;
 };
 
 /// First and last step in each bucket of rows, of one axis.
 struct AxisLevel {
     std::vector<std::uint64_t> firstStep, lastStep;
+    bool operator==(const AxisLevel&) const = default;
 };
 
 class Codec {

@@ -48,17 +48,20 @@ bool isPlainName(const std::string& folder) {
 
 }  // namespace
 
-/// All rows are held in memory; the file only saves reading every summary again at the next start. So whatever happens
-/// to the file, nobody sees a failure and nobody waits.
+/// All rows are held in memory once somebody asks for them; the file only saves reading every summary again at the next
+/// start. So whatever happens to the file, nobody sees a failure and nobody waits.
 struct History::Impl {
     stdfs::path workspace;
     std::optional<Database> db;
+    bool loaded = false;            ///< the file's rows are in memory; who only updates one run does without
     std::map<std::string, HistoryRow> rowsByFolder;
     std::set<std::string> unsaved;  ///< folders whose row in the file is not the one in memory
 
     stdfs::path file() const { return workspace / "history-v1.sqlite"; }
     void connect();
-    Result<void> load();
+    Result<void> prepare();
+    Result<void> readAll();
+    void load();
     void setAside();
     void dropConnection(const Error& why);
     bool readRow(const std::string& folder);
@@ -71,7 +74,7 @@ void History::Impl::connect() {
         const auto opened = [this]() -> Result<void> {
             LATHE_TRY_ASSIGN(auto fresh, Database::open(file(), Database::Access::ReadWrite, kBusyMs));
             db.emplace(std::move(fresh));
-            return load();
+            return prepare();
         }();
         if (opened.ok()) return;
         dropConnection(opened.error());
@@ -80,20 +83,37 @@ void History::Impl::connect() {
     }
 }
 
-Result<void> History::Impl::load() {
+Result<void> History::Impl::prepare() {
     LATHE_TRY_ASSIGN(const auto application, db->integer("PRAGMA application_id"));
     LATHE_TRY_ASSIGN(const auto version, db->integer("PRAGMA user_version"));
     LATHE_TRY_ASSIGN(const auto tables, db->integer("SELECT count(*) FROM sqlite_schema"));
     if (tables.value_or(0) == 0) return db->run(kCreate);
     if (application.value_or(0) != kApplicationId || version.value_or(0) != 1)
         return Error{ErrorCode::Corrupt, file().string() + " is not a history index of this version", {}, {}};
+    return {};
+}
+
+Result<void> History::Impl::readAll() {
     LATHE_TRY_ASSIGN(auto query, db->prepare("SELECT folder, stamp_ns, summary, user FROM runs"));
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, query.step());
         if (!row) return {};
         HistoryRow entry{query.text(0), query.text(2), query.text(3), query.integer(1)};
-        if (isPlainName(entry.folder)) rowsByFolder[entry.folder] = std::move(entry);
+        // What is in memory already is newer.
+        if (isPlainName(entry.folder) && !unsaved.contains(entry.folder)) rowsByFolder.try_emplace(entry.folder, std::move(entry));
     }
+}
+
+void History::Impl::load() {
+    if (loaded) return;
+    loaded = true;
+    if (!db) return;
+    const auto read = readAll();
+    if (read.ok()) return;
+    dropConnection(read.error());
+    if (read.error().code != ErrorCode::Corrupt) return;
+    setAside();
+    connect();
 }
 
 void History::Impl::setAside() {
@@ -176,6 +196,7 @@ Result<void> History::refresh(const std::function<void(std::size_t, std::size_t)
         m_impl->connect();
         for (const auto& [folder, row] : m_impl->rowsByFolder) m_impl->unsaved.insert(folder);
     }
+    m_impl->load();
     const stdfs::path runs = m_impl->workspace / "runs";
     auto folders = listFolder(runs);
     if (!folders.ok() && folders.error().code != ErrorCode::NotFound) return std::move(folders).error();
@@ -196,12 +217,14 @@ Result<void> History::refresh(const std::function<void(std::size_t, std::size_t)
 }
 
 Result<void> History::rebuild() {
+    m_impl->load();
     for (const auto& [folder, row] : m_impl->rowsByFolder) m_impl->unsaved.insert(folder);
     m_impl->rowsByFolder.clear();
     return refresh();
 }
 
 Result<std::vector<HistoryRow>> History::rows() const {
+    m_impl->load();
     std::vector<HistoryRow> all;
     all.reserve(m_impl->rowsByFolder.size());
     for (auto it = m_impl->rowsByFolder.rbegin(); it != m_impl->rowsByFolder.rend(); ++it) all.push_back(it->second);

@@ -11,7 +11,15 @@
 namespace lathe::store {
 namespace {
 
-constexpr std::int64_t kSliceChunks = 64;   // some 2 MB: a few milliseconds, far below the 100 ms a statement may last
+/// Chunks a transaction: some 2 MB, a few milliseconds, far below the 100 ms that a statement may last.
+constexpr std::int64_t sliceOf(RunReader::Impl::Detail detail) {
+    switch (detail) {
+    case RunReader::Impl::Detail::Facts: return 4096;
+    case RunReader::Impl::Detail::Levels: return 1024;
+    case RunReader::Impl::Detail::Data: break;
+    }
+    return 64;
+}
 
 std::string chunkQuery(RunReader::Impl::Detail detail) {
     using Detail = RunReader::Impl::Detail;
@@ -56,12 +64,13 @@ Error RunReader::Impl::damaged(const FoundChunk& chunk, std::string_view what) c
 
 Result<void> RunReader::Impl::visitChunks(std::int64_t series, const Stretch& stretch, Detail detail,
                                           const std::function<Result<void>(FoundChunk&)>& visit) const {
+    const std::int64_t slice = sliceOf(detail);
     std::int64_t lastAttempt = stretch.after, lastAxis = std::numeric_limits<std::int64_t>::max();
     while (true) {
         std::vector<FoundChunk> found;
         LATHE_TRY(read([&](Database& db) -> Result<void> {
             LATHE_TRY_ASSIGN(auto query, db.prepare(chunkQuery(detail)));
-            query.bind(series, stretch.session, lastAttempt, lastAxis, kSliceChunks);
+            query.bind(series, stretch.session, lastAttempt, lastAxis, slice);
             while (true) {
                 LATHE_TRY_ASSIGN(const bool row, query.step());
                 if (!row) return {};
@@ -74,7 +83,7 @@ Result<void> RunReader::Impl::visitChunks(std::int64_t series, const Stretch& st
             lastAxis = chunk.axis;
             LATHE_TRY(visit(chunk));
         }
-        if (static_cast<std::int64_t>(found.size()) < kSliceChunks) return {};
+        if (static_cast<std::int64_t>(found.size()) < slice) return {};
     }
 }
 

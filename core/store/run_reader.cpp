@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <set>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace lathe::store {
@@ -30,8 +31,7 @@ RunReader::Impl::~Impl() {
 /// Folders in which nothing can be created: SQLite cannot make the shared memory of a write-ahead log there.
 Result<void> RunReader::Impl::choose() {
     opened = file;
-    std::error_code problem;
-    if (!stdfs::exists(file, problem)) return fileError("open", file.native(), ENOENT);
+    if (::access(file.c_str(), R_OK) != 0) return fileError("open", file.native(), errno);
     const auto works = [this]() -> Result<void> {
         LATHE_TRY_ASSIGN(auto db, connect());
         return checkRunDatabase(db, file);
@@ -39,6 +39,7 @@ Result<void> RunReader::Impl::choose() {
     auto plain = works();
     if (plain.ok() || isDecided(plain.error())) return plain;
     const stdfs::path log = file.string() + "-wal";
+    std::error_code problem;
     const auto logBytes = stdfs::file_size(log, problem);
     if (problem || logBytes == 0) {
         access = Database::Access::Immutable;

@@ -107,6 +107,7 @@ public:
     enum class Line { Surviving, All };
     /// Every point of a series, in order of (session, attempt); of the surviving line, or of all branches.
     /// `afterSession`/`afterAttempt`: only those of later sessions, and of later attempts in that session.
+    /// (Where a series has several points an attempt, ask from one attempt earlier and tell them apart by wallNs.)
     Result<std::vector<Point>> points(const std::string& name, Line line, std::int32_t afterSession = 0, std::int64_t afterAttempt = -1) const;
     /// What a chart needs first: (step, min, max) over buckets, at most about `buckets` of them, from the stored levels.
     /// Minimum and maximum are of finite values, NaN where a bucket has none.

@@ -9,8 +9,9 @@ Result<void> RunReader::Impl::verifyChunk(const FoundChunk& chunk, const std::st
     if (hash64(chunk.data, hash64(chunk.level)) != chunk.checksum) return damaged(chunk, place);
     const auto axis = codec.decodeAxis(chunk.axisData, chunk.rows);
     const auto values = codec.decodeValues(chunk.data, chunk.rows);
-    if (!axis || !values || !codec.decodeAxisLevel(chunk.axisLevel, chunk.rows) || !codec.decodeLevel(chunk.level, chunk.rows))
-        return damaged(chunk, place);
+    if (!axis || !values) return damaged(chunk, place);
+    if (codec.decodeAxisLevel(chunk.axisLevel, chunk.rows) != levelOf(*axis) || codec.decodeLevel(chunk.level, chunk.rows) != levelOf(*values))
+        return damaged(chunk, "the overview of " + place);
     if (factsOf(*axis, *values) != chunk.facts) return damaged(chunk, "the header of " + place);
     return {};
 }

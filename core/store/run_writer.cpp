@@ -29,7 +29,7 @@ struct RunWriter::Impl {
 
     Result<void> connect();
     Result<void> load();
-    Result<void> enterWal();
+    void enterWal();
     void leaveWal(std::chrono::milliseconds patience);
     /// Runs `work` in a transaction of its own; after a failure that may lie in the connection, drops the connection.
     template <typename Work>
@@ -79,12 +79,11 @@ Result<void> RunWriter::Impl::load() {
     return {};
 }
 
-Result<void> RunWriter::Impl::enterWal() {
-    if (networkFileSystem) return {};
+void RunWriter::Impl::enterWal() {
+    if (networkFileSystem) return;
     // Where it is refused (a reader just now, a file system without shared memory) the rollback journal does as well.
     if (auto mode = db->text("PRAGMA journal_mode=WAL"); !mode.ok())
         log::warning("No write-ahead log for " + file.string() + ": " + mode.error().text());
-    return {};
 }
 
 void RunWriter::Impl::leaveWal(std::chrono::milliseconds patience) {
@@ -169,7 +168,7 @@ Result<std::unique_ptr<RunWriter>> RunWriter::open(const std::filesystem::path& 
 
 Result<void> RunWriter::beginSession(const SessionRow& row) {
     LATHE_TRY(m_impl->connect());
-    LATHE_TRY(m_impl->enterWal());
+    m_impl->enterWal();
     m_impl->intake.seal(row.number, true);
     return m_impl->putSession(row);
 }

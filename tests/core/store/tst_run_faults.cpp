@@ -406,6 +406,26 @@ private Q_SLOTS:
         QVERIFY(media.makeReadOnly());
         QCOMPARE(count(file, "a"), std::size_t{14000});
     }
+    void aWriteAheadHeaderWithoutALogIsReadAndWritten() {
+        const auto file = freshFile();
+        fill(file, true);
+        sql(file, "PRAGMA journal_mode=WAL");
+        QVERIFY(!stdfs::exists(file.string() + "-wal"));
+        QCOMPARE(count(file, "a"), std::size_t{14000});
+        auto out = writer(file);
+        QVERIFY(out->setFact("x", "y").ok());
+        out.reset();
+        QVERIFY(!stdfs::exists(file.string() + "-wal"));
+        QCOMPARE(count(file, "a"), std::size_t{14000});
+    }
+    void anyFileNameWillDo() {
+        const stdfs::path folder = stdfs::path(m_folder.path().toStdString()) / "50% loss? #1 'é\xff";
+        stdfs::create_directories(folder);
+        const auto file = folder / "run.sqlite";
+        fill(file, true);
+        QVERIFY(stdfs::exists(file));
+        QCOMPARE(count(file, "a"), std::size_t{14000});
+    }
     void aKilledWritersFileIsReadWhereItLies() {
         const auto live = freshFile(), file = freshFile();
         auto out = writer(live);
