@@ -25,7 +25,9 @@
 // their JSON (numbers that may be non-finite, and all metrics, as exact text; `text` of the event is a sentence):
 //   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json
 //   plan          {"planned_updates": n or null, "updates_per_epoch": n, "train_samples": n, "eval_samples": n,
-//                  "parameters": n, "classes": ["…"]}: known before the first update
+//                  "parameters": n, "classes": ["…"], "input": {"images": bool, "channels": n, "height": n, "width": n,
+//                  "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}}: known before the first update;
+//                  mean and deviation of what inputs are normalised by, empty: as they are
 //   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121"}
 //   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
 //   best          {"metric": "eval/accuracy", "value": "0.97", "higher_is_better": bool, "step": n}

@@ -1,0 +1,102 @@
+// Writes what other programs need to use a model: plain safetensors, class names, preprocessing, a loader in Python.
+#include "actions.h"
+
+#include "base/file_system.h"
+#include "base/number_text.h"
+#include "base/program_paths.h"
+#include "exported_weights.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
+#include "store/run_store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+namespace stdfs = std::filesystem;
+
+/// What the worker told of data and model before its first update.
+static Result<json> planFacts(const rundir::RunFolder& run) {
+    LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(run.database()));
+    LATHE_TRY_ASSIGN(const auto events, reader->events(0, 1'000'000));
+    for (auto row = events.rbegin(); row != events.rend(); ++row) {
+        if (row->event.kind != "plan") continue;
+        json facts = json::parse(row->event.json, nullptr, false);
+        if (facts.is_object() && facts.contains("input") && facts["input"].is_object()) return facts;
+    }
+    return Error{ErrorCode::NotFound, run.name() + " has no record of its data: it never began to train", {}, {}};
+}
+
+static json preprocessingJson(const config::RunConfig& config, const json& input) {
+    json out = input;
+    if (input.value("images", false)) {
+        out["resize"] = config.data.resize;
+        out["normalize"] = config.data.normalize;
+        if (config.data.normalize == "imagenet") {
+            const bool gray = input.value("channels", 3) == 1;
+            out["mean"] = gray ? json{0.485} : json{0.485, 0.456, 0.406};
+            out["deviation"] = gray ? json{0.229} : json{0.229, 0.224, 0.225};
+        }
+    }
+    return out;
+}
+
+static json modelJson(const config::RunConfig& config, const std::string& checkpoint, const rundir::CheckpointManifest& manifest) {
+    return {{"name", config.model.name}, {"task", config.task.name}, {"hidden_layers", config.model.hidden.size()}, {"stem", config.model.stem},
+            {"run", manifest.runId}, {"checkpoint", checkpoint}, {"step", manifest.counters.globalStep.value()}, {"metrics", manifest.metrics}};
+}
+
+static Result<void> writeExport(const rundir::RunFolder& run, const std::string& checkpoint, const stdfs::path& folder) {
+    FileSystem& fs = FileSystem::real();
+    const auto from = run.checkpoints() / checkpoint;
+    LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(from));
+    LATHE_TRY_ASSIGN(const auto config, launch::configOf(run, std::max(rundir::parseCheckpointName(checkpoint)->session, 1)));
+    LATHE_TRY_ASSIGN(const json facts, planFacts(run));
+    LATHE_TRY_ASSIGN(const std::string loader, readFile(resourceFolder() / "export" / "load.py", 1u << 20));
+    LATHE_TRY(fs.makeFolder(folder));
+    LATHE_TRY(writeWeights(fs, from, manifest, folder / "model.safetensors"));
+    LATHE_TRY(replaceFile(fs, folder / "classes.json", rundir::jsonText(facts.value("classes", json::array()))));
+    LATHE_TRY(replaceFile(fs, folder / "preprocessing.json", rundir::jsonText(preprocessingJson(config, facts["input"]))));
+    LATHE_TRY(replaceFile(fs, folder / "model.json", rundir::jsonText(modelJson(config, checkpoint, manifest))));
+    return replaceFile(fs, folder / "load.py", loader);
+}
+
+/// RUN@WHICH, or the best checkpoint of RUN, or its newest one where nothing was evaluated.
+static Result<std::pair<rundir::RunFolder, std::string>> chosen(const Options& options) {
+    if (options.target.find('@') != std::string::npos) return launch::findCheckpoint(workspaceOf(options), options.target);
+    auto best = launch::findCheckpoint(workspaceOf(options), options.target + "@best");
+    if (best || best.error().code != ErrorCode::NotFound) return best;
+    return launch::findCheckpoint(workspaceOf(options), options.target + "@latest");
+}
+
+ExitCode exportRun(const Options& options) {
+    const auto found = chosen(options);
+    if (!found) return fail(options, found.error());
+    const auto& [run, checkpoint] = *found;
+    const auto lock = launch::takeRun(run);
+    if (!lock) return fail(options, lock.error());
+    // The new export is whole before the old one goes.
+    FileSystem& fs = FileSystem::real();
+    const stdfs::path unfinished = run.root() / ".export-unfinished";
+    std::error_code ignored;
+    if (stdfs::exists(unfinished, ignored)) {
+        if (const auto removed = removeTree(fs, unfinished); !removed) return fail(options, removed.error());
+    }
+    auto written = writeExport(run, checkpoint, unfinished);
+    if (written && stdfs::exists(run.exportFolder(), ignored)) written = removeTree(fs, run.exportFolder());
+    if (written) written = fs.rename(unfinished, run.exportFolder());
+    if (!written) {
+        if (stdfs::exists(unfinished, ignored)) static_cast<void>(removeTree(fs, unfinished));
+        return fail(options, written.error());
+    }
+    if (options.json) printJson({{"folder", run.exportFolder().string()}, {"checkpoint", checkpoint}, {"files", *listFolder(run.exportFolder())}});
+    else print("Exported " + checkpoint + " to " + run.exportFolder().string());
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer
