@@ -109,7 +109,7 @@ Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& refer
         return Error{ErrorCode::NotFound, "No run in " + plain.root().string() + ": there is no run.json", {}, {}};
     }
     const std::vector<RunFolder> runs = listRuns(workspace);
-    if (runs.empty()) return Error{ErrorCode::NotFound, "No runs in " + workspace.string() + " yet", {}, {}};
+    if (runs.empty()) return Error{ErrorCode::NotFound, "No run \"" + reference + "\": there are no runs in " + workspace.string() + " yet", {}, {}};
     if (reference == "latest") return runs.front();
     std::vector<RunFolder> named, begun;
     for (const RunFolder& run : runs) {

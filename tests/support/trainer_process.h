@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <QtCore/QFloat16>
 #include <QtCore/QProcess>
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
