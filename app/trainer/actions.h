@@ -37,6 +37,7 @@ ExitCode show(const Options& options);
 ExitCode series(const Options& options);
 ExitCode compare(const Options& options);
 ExitCode verify(const Options& options);
+ExitCode eval(const Options& options);
 ExitCode exportRun(const Options& options);
 ExitCode pin(const Options& options);
 ExitCode unpin(const Options& options);

@@ -46,6 +46,7 @@ constexpr std::array kVerbs = {
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
+    Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
     Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder (RUN or RUN@STEP)", Target, exportRun},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},

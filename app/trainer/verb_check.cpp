@@ -8,18 +8,22 @@
 #include "output.h"
 #include "plan/order.h"
 #include "problems.h"
-#include "size_estimate.h"
+#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace lathe::trainer {
 
 using config::Problem;
 using config::Severity;
 using nlohmann::json;
+namespace stdfs = std::filesystem;
+
+static constexpr std::uint64_t kSmallFileBytes = 16'384;  ///< manifest, counters, headers of a checkpoint
 
 /// What the data add to the problems, and the sentences about them.
 struct Found {
@@ -69,16 +73,27 @@ static void planLength(const config::RunConfig& config, Found& found) {
     found.sentences.push_back(sentence);
 }
 
-static void estimateDisk(const std::filesystem::path& workspace, const config::RunConfig& config, Found& found) {
-    const auto parameters = estimateParameters(config, found.train->info());
-    if (!parameters) return;
-    const std::uint64_t each = checkpointBytes(config, *parameters);
+/// Builds the model without memory, in the engine: what does not fit together shows here.
+static std::optional<json> describeModel(const config::RunConfig& config, Found& found) {
+    const auto file = TextInMemory::make(config::toYaml(config));
+    const auto answer = file ? askWorker({"describe", "--config", file->path()}) : Result<json>(file.error());
+    if (answer) return *answer;
+    const bool isSetting = answer.error().code == ErrorCode::Config;
+    found.problems.push_back({{}, isSetting ? Severity::Error : Severity::Warning, answer.error().sentence});
+    return std::nullopt;
+}
+
+static void estimateDisk(const stdfs::path& workspace, const config::RunConfig& config, const json& model, Found& found) {
+    const json bytes = model.value("bytes", json::object());
+    const auto weights = bytes.value("weights", std::uint64_t{0}), training = bytes.value("training", std::uint64_t{0});
+    const std::uint64_t each = training - std::min(weights, training) + kSmallFileBytes;  // all but the gradients
     const auto kept = static_cast<std::uint64_t>(config.checkpoint.keepLast + config.checkpoint.keepBest + 1);  // one more while it is written
-    found.sentences.push_back("about " + std::to_string(*parameters) + " parameters; a checkpoint takes about " + diskText(each) + ", at most "
+    found.sentences.push_back(std::to_string(model.value("parameters", std::int64_t{0})) + " parameters, " + memoryText(training)
+                              + " for weights, gradients and optimizer; a checkpoint takes about " + diskText(each) + ", at most "
                               + std::to_string(kept) + " are there at a time: " + diskText(each * kept));
-    std::filesystem::path existing = workspace;
+    stdfs::path existing = workspace;
     std::error_code ignored;
-    while (!std::filesystem::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
+    while (!stdfs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
     const auto room = FileSystem::real().freeBytes(existing);
     if (room && *room < each * kept) {
         found.problems.push_back({"checkpoint.keep_last", Severity::Error, "The checkpoints need " + diskText(each * kept) + ", " + existing.string()
@@ -94,7 +109,7 @@ ExitCode check(const Options& options) {
     Found found = lookAtData(loaded->config);
     if (found.train && !config::hasErrors(problems)) {
         planLength(loaded->config, found);
-        estimateDisk(workspaceOf(options), loaded->config, found);
+        if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(options), loaded->config, *model, found);
     }
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (options.json) {

@@ -2,21 +2,16 @@
 #include "actions.h"
 
 #include "base/file_system.h"
-#include "base/program_paths.h"
 #include "live/segment.h"
 #include "output.h"
 #include "rundir/run_folder.h"
 #include "store/run_store.h"
+#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cerrno>
-#include <fcntl.h>
 #include <functional>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace lathe::trainer {
 
@@ -61,26 +56,11 @@ static Result<std::string> tryDisk(const stdfs::path& folder) {
     return "disk, " + std::to_string(room / 1'000'000'000) + " GB free";
 }
 
-/// The worker prints its version: a broken LibTorch shows here.
-static Result<std::string> tryWorker(const stdfs::path& folder) {
-    const auto program = siblingProgram("lathe-worker");
-    const auto log = folder / "worker.log";
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    std::string name = program.string(), argument = "--version";
-    std::array<char*, 3> argv = {name.data(), argument.data(), nullptr};
-    pid_t pid = 0;
-    const int problem = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (problem != 0) return fileError("start", program.native(), problem);
-    int status = -1;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    std::string said = readFile(log, 1u << 20) ? *readFile(log, 1u << 20) : std::string();
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    if (status != 0) return wrong("lathe-worker does not start: " + said.substr(0, 500));
-    return said;
+/// A broken LibTorch shows here.
+static Result<std::string> tryWorker(const stdfs::path&) {
+    LATHE_TRY_ASSIGN(const json answer, askWorker({"selftest"}));
+    if (!answer.value("ok", false)) return wrong("The worker computes wrong: " + answer.dump());
+    return "worker, LibTorch " + answer.value("libtorch", "?");
 }
 
 ExitCode selftest(const Options& options) {

@@ -55,7 +55,7 @@ public:
             live::encode(live::SeriesFrame{m_nextId++, name, ""}, m_payload);
             write(live::FrameType::Series);
         }
-        event("plan", "", {{"planned_updates", 1000}});
+        event("plan", "", {{"planned_updates", 1000}, {"classes", {"a", "b"}}, {"input", {{"images", false}, {"mean", {0.5}}, {"deviation", {2.0}}}}});
         event("environment", "", {{"threads", "2"}});
     }
 
@@ -238,7 +238,10 @@ private:
 int main(int argc, char** argv) {
     std::map<std::string, std::string> options;
     for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
-    if (argc > 1 && std::string(argv[1]) == "--version") return std::puts("fake worker") < 0;
+    const std::string verb = argc > 1 ? argv[1] : "";
+    if (verb == "selftest") return std::puts(R"({"ok": true, "libtorch": "none"})") < 0;
+    if (verb == "describe") return std::puts(R"({"parameters": 100, "bytes": {"weights": 400, "training": 1600}})") < 0;
+    if (verb == "eval") return std::puts(R"({"metrics": {"eval/loss": "0.5"}})") < 0;
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, [](int) { ++g_signals; });
     const char* script = std::getenv("LATHE_FAKE_SCRIPT");
     FakeWorker worker(options["--run"], std::atoi(options["--session"].c_str()), std::atoi(options["--segment-fd"].c_str()));

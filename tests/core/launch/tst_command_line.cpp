@@ -3,6 +3,7 @@
 // The forms that scripts rely on, and what the command line says when it is used wrongly.
 #include "base/number_text.h"
 #include "config/config.h"
+#include "rundir/safetensors_header.h"
 #include "trainer_process.h"
 
 #include <QtTest/QTest>
@@ -208,6 +209,25 @@ private Q_SLOTS:
             }
         }
         QCOMPARE(ask({"config-reference", "--json"}).json().size(), fields);
+    }
+    void exportWritesWhatOthersNeed() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        const Answer answer = ask({"export", "latest", "--json"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto run = m_workspace->latest();
+        const std::vector<std::string> expected = {"classes.json", "load.py", "model.json", "model.safetensors", "preprocessing.json"};
+        QVERIFY(*listFolder(run.exportFolder()) == expected);
+        const auto header = rundir::readSafetensorsHeader((run.exportFolder() / "model.safetensors").string());
+        QVERIFY(header.ok() && header->tensors.size() == 1 && header->tensors.contains("weight"));
+        QCOMPARE(json::parse(*readFile(run.exportFolder() / "classes.json", 1000)), json({"a", "b"}));
+        // Again takes the place of the first one.
+        QCOMPARE(ask({"export", "latest@10"}).code, 0);
+        QVERIFY(*listFolder(run.exportFolder()) == expected);
+        QCOMPARE(ask({"export", "latest@11"}).code, 2);
+    }
+    void evalAsksTheEngine() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        QCOMPARE(ask({"eval", "latest@best", "--json"}).json()["metrics"]["eval/loss"], json("0.5"));
     }
     void attachEndsWithTheRun() {
         m_workspace->setScript("points 10; save; end stopped, 4");

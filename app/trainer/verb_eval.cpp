@@ -1,0 +1,26 @@
+#include "actions.h"
+
+#include "launch/verbs.h"
+#include "output.h"
+#include "worker_answer.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+ExitCode eval(const Options& options) {
+    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
+    if (!found) return fail(options, found.error());
+    const auto answer = askWorker({"eval", "--run", found->first.root().string(), "--checkpoint", found->second});
+    if (!answer) return fail(options, answer.error());
+    if (options.json) {
+        printJson(*answer);
+        return ExitCode::Completed;
+    }
+    print(found->second + " of " + displayName(found->first) + ":");
+    const nlohmann::json metrics = answer->value("metrics", nlohmann::json::object());
+    for (const auto& [name, value] : metrics.items()) print("  " + name + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer
