@@ -2,7 +2,8 @@
 
 #include <QCategoryAxis>
 #include <QChart>
-#include <QChartView>
+#include <QGraphicsScene>
+#include <QGraphicsView>
 #include <QLegend>
 
 #include <cmath>
@@ -20,15 +21,19 @@ QFont captionFont() {
 }  // namespace
 
 ChartFrame::ChartFrame(QWidget* parent) : m_chart(new QChart), m_x(new QCategoryAxis), m_y(new QCategoryAxis) {
-    auto* view = new QChartView(m_chart, parent);
-    m_view = view;
-    view->setFrameShape(QFrame::NoFrame);
-    view->setFocusPolicy(Qt::NoFocus);
-    view->setMouseTracking(true);
-    view->setViewportUpdateMode(QGraphicsView::MinimalViewportUpdate);
-    view->setOptimizationFlag(QGraphicsView::DontSavePainterState);
-    view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    // Not a QChartView: that one takes on the minimum size of its chart and would not let a card get small.
+    m_view = new QGraphicsView(parent);
+    auto* scene = new QGraphicsScene(m_view);
+    scene->addItem(m_chart);
+    m_view->setScene(scene);
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setFocusPolicy(Qt::NoFocus);
+    m_view->viewport()->setMouseTracking(true);
+    m_view->setViewportUpdateMode(QGraphicsView::MinimalViewportUpdate);
+    m_view->setOptimizationFlag(QGraphicsView::DontSavePainterState);
+    m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_chart->setMinimumSize(0, 0);
     m_chart->setAnimationOptions(QChart::NoAnimation);
     m_chart->setMargins({});
     m_chart->setBackgroundRoundness(0);
@@ -60,8 +65,12 @@ void ChartFrame::setColors(const Palette& palette) {
 }
 
 void ChartFrame::layOut(QSizeF size, const QRectF& plot) {
+    m_view->setSceneRect(QRectF(QPointF(), size));
     m_chart->resize(size);
+    if (plot == m_chart->plotArea()) return;
     m_chart->setPlotArea(plot);  // fixed: texts never push the plot about
+    m_shownX.clear();            // axes follow a new plot area only when they are laid out anew
+    m_shownY.clear();
 }
 
 void ChartFrame::setX(const AxisMap& axis, const std::vector<Tick>& ticks) { show(m_x, m_shownX, axis, ticks); }

@@ -7,10 +7,10 @@ namespace lathe::charts {
 
 namespace {
 
-/// The right edge moves in steps of about 1/40 of the width: an axis that crawled with every frame would cost more than
+/// The right edge moves in steps of about 1/20 of the width: an axis that crawled with every frame would cost more than
 /// the curves do.
 double steppedEdge(double hi, double width) {
-    const double step = std::exp2(std::floor(std::log2(std::max(width, 1e-9) / 32)));
+    const double step = std::exp2(std::floor(std::log2(std::max(width, 1e-9) / 16)));
     return std::ceil(hi / step) * step;
 }
 

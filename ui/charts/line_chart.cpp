@@ -27,6 +27,8 @@ namespace {
 constexpr int kLeft = 58, kTop = 18, kRight = 14, kBottom = 24;
 constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
+constexpr double kVisibleAdvance = 1;  // pixels: newer points are painted once the curves grew so far …
+constexpr qint64 kLongestWaitMs = 250; // … or so much time has passed
 
 QFont captionFont() {
     QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, -1);
@@ -50,6 +52,7 @@ struct LineChart::Impl {
 
     void layOut();
     void refresh();
+    bool waitsForMore();
     void fit(bool changed);
     void applyAxes(const Painted& now);
     void showLegend();
@@ -68,8 +71,9 @@ struct LineChart::Impl {
     CurveItem* curves;
     CursorItem* cursor;
     QGraphicsSimpleTextItem *note, *placeholder;
-    QTimer noteTimer;
-    QElapsedTimer sinceFit;
+    QTimer noteTimer, laterTimer;
+    QElapsedTimer sinceFit, sincePaint;
+    double newestPainted = 0;
     Painted painted;
     int version = 0;
     bool fixedY = false, ignoreOutliers = false, someClipped = false, keyboardFocus = false;
@@ -85,6 +89,7 @@ LineChart::Impl::Impl(LineChart* chart, ChartLink* chartLink, const QString& cha
         text->setZValue(10);
     }
     noteTimer.setSingleShot(true);
+    laterTimer.setSingleShot(true);
     auto* column = new QVBoxLayout(chart);
     column->setContentsMargins(1, 1, 1, 1);
     column->setSpacing(0);
@@ -92,6 +97,7 @@ LineChart::Impl::Impl(LineChart* chart, ChartLink* chartLink, const QString& cha
     column->addWidget(frame.view(), 1);
     header->setTitle(title, {});
     sinceFit.start();
+    sincePaint.start();
 }
 
 LineChart::LineChart(const QString& title, ChartLink* link, QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(this, link, title)) {
@@ -109,6 +115,7 @@ LineChart::LineChart(const QString& title, ChartLink* link, QWidget* parent) : Q
     connect(link, &ChartLink::axisChanged, this, [&d] { ++d.version; });
     connect(link, &ChartLink::cursorChanged, this, [&d] { d.showCursor(); });
     connect(&d.noteTimer, &QTimer::timeout, this, [&d] { d.showNote(); });
+    connect(&d.laterTimer, &QTimer::timeout, this, &LineChart::refresh);
     m_navigation = navigation;
     setColors(Palette::light());
 }
@@ -275,7 +282,9 @@ void LineChart::Impl::refresh() {
     if (!q->isVisible() || q->window()->isMinimized() || curves->area().isEmpty()) return;
     const Painted now{{link->lo(), link->hi(), false}, scene.y, pointsNow(), version, curves->area()};
     if (now == painted) return;
-    const bool onlyPoints = now.x == painted.x && now.version == painted.version && now.area == painted.area;
+    const bool onlyPoints = now.x == painted.x && now.y == painted.y && now.version == painted.version && now.area == painted.area;
+    if (onlyPoints && waitsForMore()) return;
+    sincePaint.restart();
     scene.x = now.x;
     scene.axis = link->axis();
     for (const Curve& curve : scene.curves)
@@ -291,6 +300,21 @@ void LineChart::Impl::refresh() {
     showCursor();
     if (!onlyPoints) showNote();
     else if (!noteTimer.isActive()) noteTimer.start(int(kNoteMs));
+}
+
+bool LineChart::Impl::waitsForMore() {
+    double newest = 0;
+    for (const Curve& curve : scene.curves)
+        for (const CurvePiece& piece : curve.pieces)
+            if (const session::Series& series = *piece.piece.series; series.size()) newest = std::max(newest, series.xAt(series.size() - 1, link->axis()));
+    const double advance = (newest - newestPainted) / (link->hi() - link->lo()) * curves->area().width();
+    const qint64 waited = sincePaint.elapsed();
+    if (advance < kVisibleAdvance && waited < kLongestWaitMs) {
+        if (!laterTimer.isActive()) laterTimer.start(int(kLongestWaitMs - waited));
+        return true;
+    }
+    newestPainted = newest;
+    return false;
 }
 
 void LineChart::Impl::fit(bool changed) {

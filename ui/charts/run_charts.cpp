@@ -15,7 +15,6 @@ namespace lathe::charts {
 
 namespace {
 
-constexpr int kRepaintMs = 50;
 enum Chart { Loss, LearningRate, GradientNorm, Throughput, kCharts };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The four linked charts of one run: loss (train and evaluation), learning rate, gradient norm, samples a second.
-// Repaints at most about 25 times a second and only when something changed; costs nothing while hidden.
+// Repaints at most 14 times a second and only when something changed; costs nothing while hidden.
 #pragma once
 
 #include "charts/line_chart.h"
@@ -18,6 +18,7 @@ namespace lathe::charts {
 class RunCharts : public QWidget {
     Q_OBJECT
 public:
+    static constexpr int kRepaintMs = 70;
     explicit RunCharts(QWidget* parent = nullptr);
     ~RunCharts() override;
 

@@ -12,7 +12,7 @@ using session::Series;
 namespace {
 
 constexpr std::size_t kPoolFrom = 20;       // below, every point is needed to see anything
-constexpr std::size_t kPoolSize = 20000;    // larger views are sampled evenly: only the range depends on it, no picture
+constexpr std::size_t kPoolSize = 4000;    // larger views are sampled evenly: only the range depends on it, no picture
 constexpr double kPadding = 0.05;
 
 struct InView {
