@@ -53,7 +53,7 @@ std::vector<ChartEvent> eventsOf(const session::RunSession& session, session::XA
     for (const session::CheckpointItem& item : session.checkpoints()) {
         if (!withAbandoned && !item.onSurvivingLine) continue;
         const QString text = QCoreApplication::translate("lathe::charts", "Checkpoint at step %1").arg(groupedNumber(item.info.step.value()));
-        events.push_back({EventKind::Checkpoint, place(item.info.session, item.attempt, item.info.step.value()), text, -1, session::toQt(item.info.folder)});
+        events.push_back({EventKind::Checkpoint, place(item.info.session, item.info.attempt.value(), item.info.step.value()), text, -1, session::toQt(item.info.folder)});
     }
     return events;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QMetaType>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -60,3 +61,5 @@ private:
 };
 
 }  // namespace lathe::session
+
+Q_DECLARE_METATYPE(lathe::session::LaunchResult)

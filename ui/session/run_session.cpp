@@ -99,7 +99,6 @@ struct RunSession::Impl {
     void updateStanding();
     void seedRate();
     void takeCheckpoints(std::vector<rundir::CheckpointInfo> found);
-    std::int64_t attemptOf(const rundir::CheckpointInfo& info) const;
 
     RunSession* q;
     rundir::RunFolder run;
@@ -227,19 +226,12 @@ void RunSession::Impl::takeFacts(RunFacts found) {
 void RunSession::Impl::takeCheckpoints(std::vector<rundir::CheckpointInfo> found) {
     checkpoints.clear();
     for (rundir::CheckpointInfo& info : found) {
-        CheckpointItem item{std::move(info), true, 0};
-        item.attempt = attemptOf(item.info);
+        CheckpointItem item{std::move(info), true};
         // Session 0 holds what the run began from.
-        item.onSurvivingLine = item.info.session == 0 || !loaded || data.onSurvivingLine(item.info.session, item.attempt);
+        item.onSurvivingLine = item.info.session == 0 || !loaded || data.onSurvivingLine(item.info.session, item.info.attempt.value());
         checkpoints.push_back(std::move(item));
     }
     Q_EMIT q->checkpointsChanged();
-}
-
-std::int64_t RunSession::Impl::attemptOf(const rundir::CheckpointInfo& info) const {
-    const Series* series = data.find("train/loss", info.session);
-    const std::size_t n = series ? series->lowerBound(XAxis::Step, double(info.step.value()) + 0.5) : 0;
-    return n ? series->attemptAt(n - 1) : info.step.value();
 }
 
 void RunSession::Impl::updateStanding() {

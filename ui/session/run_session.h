@@ -41,7 +41,6 @@ struct Eta {
 struct CheckpointItem {
     rundir::CheckpointInfo info;
     bool onSurvivingLine = true;
-    std::int64_t attempt = 0;
 };
 
 class RunSession : public QObject {

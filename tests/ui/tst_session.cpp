@@ -1,0 +1,505 @@
+// labels: process
+// timeout: 180
+// The live handle on a run: history, shared memory, refill when lapped, requests, restart of the window. Rings are written
+// by threads and by a second process.
+#include "fixture_run.h"
+
+#include "base/clock.h"
+#include "session/background.h"
+#include "session/launcher.h"
+#include "session/run_session.h"
+#include "session/settings.h"
+#include "session/time_left.h"
+#include "session/workspace.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+#include <fcntl.h>
+#include <limits>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace lathe;
+using session::RunSession;
+using session::Series;
+using session::XAxis;
+using tests::FixtureRun;
+using tests::LiveSession;
+
+namespace {
+
+double lossAt(std::int64_t attempt) { return 1.0 / double(attempt + 1); }
+
+/// Every attempt from 1 to `last` once, in order, with its own value.
+bool isWhole(const RunSession& session, std::int32_t number, std::int64_t last, QString& why) {
+    const Series* series = session.data().find("train/loss", number);
+    if (!series) {
+        why = QStringLiteral("no series");
+        return false;
+    }
+    for (std::size_t i = 0; i < series->size(); ++i)
+        if (series->attemptAt(i) != std::int64_t(i) + 1 || series->at(i) != float(lossAt(std::int64_t(i) + 1))) {
+            why = QStringLiteral("point %1 is attempt %2").arg(i).arg(series->attemptAt(i));
+            return false;
+        }
+    why = QStringLiteral("%1 points").arg(series->size());
+    return series->size() == std::size_t(last);
+}
+
+std::int64_t newest(const RunSession& session, std::int32_t number = 1) { return session.data().newestAttempt("train/loss", number); }
+
+QString write(const QString& path, const QByteArray& content, bool executable = false) {
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) qFatal("cannot write %s", qPrintable(path));
+    if (executable) file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return path;
+}
+
+}  // namespace
+
+class tst_session : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::filesystem::path workspace() const { return m_folder->path().toStdString(); }
+
+private Q_SLOTS:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void finishedRunIsReadWhole() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        for (int i = 1; i <= 5000; ++i) run.points(i, {{"train/loss", lossAt(i)}, {"train/lr", 0.1}});
+        run.event("checkpoint", "Saved", 5000);
+        run.endSession();
+        run.summary([](rundir::Summary& summary) { summary.counters.globalStep = GlobalStep(5000); });
+        run.checkpoint(1, 5000, {{"eval/accuracy", "0.5"}}, true);
+        RunSession session(run.folder());
+        QSignalSpy loaded(&session, &RunSession::loaded);
+        QVERIFY(loaded.wait(10000));
+        QTRY_COMPARE(session.standing().state, rundir::State::Completed);
+        QString why;
+        QVERIFY2(isWhole(session, 1, 5000, why), qPrintable(why));
+        QCOMPARE(session.name(), QStringLiteral("digits-mlp"));
+        QCOMPARE(session.events().size(), std::size_t(1));
+        QTRY_COMPARE(session.checkpoints().size(), std::size_t(1));
+        QCOMPARE(session.counters().globalStep.value(), std::int64_t(5000));
+        QVERIFY(!session.isAlive());
+        QVERIFY(!session.eta().measuring && session.eta().text().isEmpty());
+    }
+
+    void runWithoutAnyDatabaseIsEmptyAndNoError() {
+        FixtureRun run(workspace());
+        RunSession session(run.folder());
+        QSignalSpy loaded(&session, &RunSession::loaded);
+        QVERIFY(loaded.wait(10000));
+        QVERIFY(session.problem().isEmpty());
+        QCOMPARE(session.data().points(), std::size_t(0));
+    }
+
+    void brokenDatabaseGivesASentence() {
+        FixtureRun run(workspace());
+        write(QString::fromStdString(run.folder().database()), QByteArray(5000, 'x'));
+        RunSession session(run.folder());
+        QSignalSpy loaded(&session, &RunSession::loaded);
+        QVERIFY(loaded.wait(10000));
+        QVERIFY2(session.problem().contains(QStringLiteral("run.sqlite")), qPrintable(session.problem()));
+    }
+
+    void folderThatIsNoRunGivesASentence() {
+        RunSession session(rundir::RunFolder(workspace() / "nothing"));
+        QTRY_VERIFY(session.isLoaded() && !session.problem().isEmpty());
+    }
+
+    void livePointsFollowTheHistoryWithoutHoleOrDouble() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; summary.plannedUpdates = 100000; });
+        live.beat(live::Phase::Training);
+        for (int i = 1; i <= 500; ++i) live.points(i, {{"train/loss", lossAt(i)}});
+        live.record(run.writer());
+        for (int i = 501; i <= 800; ++i) live.points(i, {{"train/loss", lossAt(i)}});  // in the ring only
+        RunSession session(run.folder());
+        QTRY_COMPARE(newest(session), 800);
+        for (int i = 801; i <= 1200; ++i) live.points(i, {{"train/loss", lossAt(i)}});
+        live.event("warning", "Something", 1200);
+        live.beat(live::Phase::Training, 0, 0, 1200);
+        QTRY_COMPARE(newest(session), 1200);
+        QTRY_COMPARE(session.events().size(), std::size_t(1));
+        live.record(run.writer());
+        session.refresh();
+        QString why;
+        QVERIFY2(isWhole(session, 1, 1200, why), qPrintable(why));
+        QTRY_COMPARE(session.standing().state, rundir::State::Running);
+        QVERIFY(session.standing().attached);
+        QTRY_COMPARE(session.counters().globalStep.value(), std::int64_t(1200));
+        // 10 ms an update.
+        QVERIFY(std::abs(*session.eta().updatesPerSecond - 100) < 1);
+        QVERIFY(std::abs(*session.eta().seconds - 988) < 12);
+    }
+
+    void phaseIsToldWhileOneWaits() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::LoadingData, 210, 300);
+        RunSession session(run.folder());
+        QTRY_COMPARE(session.standing().phase, QStringLiteral("loading data 210/300"));
+        QCOMPARE(session.standing().state, rundir::State::Starting);
+        QCOMPARE(session.eta().text(), QStringLiteral("measuring"));
+        live.beat(live::Phase::Paused);
+        QTRY_COMPARE(session.standing().state, rundir::State::Paused);
+        live::Control control;
+        control.number = 1;
+        control.stop = live::Control::Stop::SaveAndStop;
+        live.segment().setControl(control);
+        QTRY_COMPARE(session.standing().state, rundir::State::Stopping);
+    }
+
+    // The ring is small and the window does not get to read for a while: what was overwritten comes from run.sqlite.
+    void lappedReaderRefillsFromTheDatabase() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1, 4096);
+        live.beat(live::Phase::Training);
+        for (int i = 1; i <= 20; ++i) live.points(i, {{"train/loss", lossAt(i)}});
+        RunSession session(run.folder());
+        QTRY_COMPARE(newest(session), 20);
+        // The GUI thread is busy here; the recorder, a thread of its own in life, keeps up.
+        for (int i = 21; i <= 3000; ++i) {
+            live.points(i, {{"train/loss", lossAt(i)}});
+            if (i % 20 == 0) live.record(run.writer());
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session), 3000, 10000);
+        QString why;
+        QVERIFY2(isWhole(session, 1, 3000, why), qPrintable(why));
+        for (int i = 3001; i <= 3020; ++i) live.points(i, {{"train/loss", lossAt(i)}});
+        QTRY_COMPARE(newest(session), 3020);
+        QVERIFY2(isWhole(session, 1, 3020, why), qPrintable(why));
+    }
+
+    // As above, but the recorder is late too: nothing is shown out of order meanwhile, and all of it in the end.
+    void lateRecorderDelaysButLosesNothing() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1, 4096);
+        live.points(1, {{"train/loss", lossAt(1)}});
+        RunSession session(run.folder());
+        QTRY_COMPARE(newest(session), 1);
+        live.record(run.writer());
+        std::vector<live::Frame> kept;
+        live::RingReader reader = live.segment().reader(0);
+        for (int i = 2; i <= 600; ++i) {
+            live.points(i, {{"train/loss", lossAt(i)}});
+            for (live::Frame& frame : reader.read().frames) kept.push_back(std::move(frame));
+        }
+        QSignalSpy looks(&session, &RunSession::stateChanged);
+        QTRY_VERIFY(looks.count() >= 2);  // it had time to take what it must not take yet
+        QCOMPARE(newest(session), 1);
+        for (const live::Frame& frame : kept) run.writer().take(0, 1, frame.sequence, frame.type, frame.payload);
+        run.flush();
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session), 600, 10000);
+        QString why;
+        QVERIFY2(isWhole(session, 1, 600, why), qPrintable(why));
+    }
+
+    void declarationThatWasOverwrittenIsLookedUp() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1, 4096);
+        for (int i = 1; i <= 400; ++i) {
+            live.points(i, {{"train/loss", lossAt(i)}});
+            if (i % 20 == 0) live.record(run.writer());
+        }
+        RunSession session(run.folder());
+        QTRY_COMPARE(newest(session), 400);
+        live.points(401, {{"train/loss", lossAt(401)}});
+        QTRY_COMPARE(newest(session), 401);
+        QString why;
+        QVERIFY2(isWhole(session, 1, 401, why), qPrintable(why));
+    }
+
+    void writerThreadAndRecorderThreadGiveEveryPointOnce() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1, 1u << 16);
+        constexpr int kLast = 40'000;
+        std::atomic<bool> done{false};
+        std::atomic<std::uint64_t> recorded{0};
+        std::thread writer([&] {
+            for (int i = 1; i <= kLast; ++i) {
+                live.points(i, {{"train/loss", lossAt(i)}});
+                if (i % 50 == 0) std::this_thread::yield();
+                while (i % 400 == 0 && live.segment().lastSequence(0) > recorded + 600 && !done) std::this_thread::yield();
+            }
+            done = true;
+        });
+        std::thread recorder([&] {
+            while (recorded < live.segment().lastSequence(0) || !done) {
+                live.record(run.writer());
+                recorded = run.writer().recordedSequence(0, 1);
+            }
+        });
+        RunSession session(run.folder());
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session), kLast, 60000);
+        writer.join();
+        recorder.join();
+        QString why;
+        QVERIFY2(isWhole(session, 1, kLast, why), qPrintable(why));
+    }
+
+    void anotherProcessWritesTheRing() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        RunSession session(run.folder());
+        QTRY_VERIFY(session.standing().attached);
+        const pid_t child = ::fork();
+        if (child == 0) {  // the mapping is shared: as an inherited descriptor in a worker
+            for (int i = 1; i <= 2000; ++i) live.points(i, {{"train/loss", lossAt(i)}});
+            ::_exit(0);
+        }
+        int status = 0;
+        QCOMPARE(::waitpid(child, &status, 0), child);
+        QCOMPARE(status, 0);
+        QTRY_COMPARE(newest(session), 2000);
+        QString why;
+        QVERIFY2(isWhole(session, 1, 2000, why), qPrintable(why));
+    }
+
+    void restartedWindowFindsTheWholeCurve() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training);
+        int i = 0;
+        for (int window = 0; window < 3; ++window) {
+            for (int k = 0; k < 700; ++k) {
+                ++i;
+                live.points(i, {{"train/loss", lossAt(i)}});
+            }
+            if (window != 1) live.record(run.writer());
+            RunSession session(run.folder());
+            QTRY_COMPARE(newest(session), i);
+            QString why;
+            QVERIFY2(isWhole(session, 1, i, why), qPrintable(why));
+            QTRY_VERIFY(session.eta().updatesPerSecond.has_value());  // measured from what is recorded, not from nothing
+        }
+    }
+
+    void endIsNoticedAndEverythingIsThere() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        auto live = std::make_unique<LiveSession>(run.folder(), 1);
+        live->beat(live::Phase::Training);
+        RunSession session(run.folder());
+        QSignalSpy ended(&session, &RunSession::runEnded);
+        for (int i = 1; i <= 100; ++i) live->points(i, {{"train/loss", lossAt(i)}});
+        QTRY_COMPARE(newest(session), 100);
+        for (int i = 101; i <= 150; ++i) live->points(i, {{"train/loss", lossAt(i)}});
+        live->record(run.writer());
+        run.endSession(rundir::State::Stopped, "Stopped on request");
+        live.reset();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 10000);
+        QCOMPARE(session.standing().state, rundir::State::Stopped);
+        QCOMPARE(session.standing().why, QStringLiteral("Stopped on request"));
+        QString why;
+        QVERIFY2(isWhole(session, 1, 150, why), qPrintable(why));
+        // It goes on as session 2: attached again without being asked.
+        run.beginSession(2, "roll-back", 1, 100);
+        LiveSession again(run.folder(), 2);
+        again.beat(live::Phase::Training);
+        again.points(101, {{"train/loss", 5}});
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session, 2), 101, 10000);
+        QCOMPARE(session.data().pieces("train/loss").size(), std::size_t(3));
+        QVERIFY(!session.data().onSurvivingLine(1, 101));
+    }
+
+    void lostSupervisorIsInterruptedNotRunning() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        run.flush();
+        RunSession session(run.folder());
+        QTRY_COMPARE(session.standing().state, rundir::State::Interrupted);
+    }
+
+    void requestsAreAnsweredWithTheirSentence() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        live.setReply("A checkpoint will be written after this update", true);
+        RunSession session(run.folder());
+        QTRY_VERIFY(session.isAlive());
+        QSignalSpy answered(&session, &RunSession::requestAnswered);
+        session.request(RunSession::Request::SaveNow);
+        QVERIFY(answered.wait(6000));
+        QCOMPARE(answered[0][0].value<RunSession::Request>(), RunSession::Request::SaveNow);
+        QVERIFY(answered[0][1].toBool());
+        QCOMPARE(answered[0][2].toString(), QStringLiteral("A checkpoint will be written after this update"));
+        live.setReply("It is stopping already", false);
+        session.request(RunSession::Request::Pause);
+        QVERIFY(answered.wait(6000));
+        QVERIFY(!answered[1][1].toBool());
+        const auto seen = live.requests();
+        QVERIFY(std::count(seen.begin(), seen.end(), live::Verb::SaveNow) == 1 && std::count(seen.begin(), seen.end(), live::Verb::Pause) == 1);
+    }
+
+    void requestToARunThatIsOverIsRefusedWithASentence() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        run.endSession();
+        RunSession session(run.folder());
+        QTRY_COMPARE(session.standing().state, rundir::State::Completed);
+        QSignalSpy answered(&session, &RunSession::requestAnswered);
+        session.request(RunSession::Request::Stop);
+        QVERIFY(answered.wait(1000));
+        QVERIFY(!answered[0][1].toBool() && !answered[0][2].toString().isEmpty());
+    }
+
+    void handleThatIsGoneLeavesNothingBehind() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        for (int i = 0; i < 30; ++i) {
+            RunSession session(run.folder());
+            for (int k = 0; k < i; ++k) QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+            session.request(RunSession::Request::SaveNow);
+        }
+        session::jobPool().waitForDone();
+        QCoreApplication::processEvents();  // late results find nobody
+    }
+
+    void userFileIsChangedAndSeen() {
+        FixtureRun run(workspace());
+        RunSession session(run.folder());
+        QSignalSpy changed(&session, &RunSession::userChanged);
+        QTRY_VERIFY(session.isLoaded());
+        session.editUser([](rundir::UserRecord& user) { user.name = "my best", user.tags = {"a", "b"}; });
+        QTRY_COMPARE(session.name(), QStringLiteral("my best"));
+        QVERIFY(changed.count() >= 1);
+    }
+
+    void timeLeftIsOfThisSessionAndSurvivesInterruptions() {
+        session::TimeLeft left;
+        left.add(901, 3);  // the first update after a resume at 900 of 1000
+        QVERIFY(!left.secondsFor(99));
+        double seconds = 3;
+        for (int i = 902; i <= 950; ++i) left.add(i, seconds += 0.5);
+        QVERIFY(std::abs(*left.secondsFor(50) - 25) < 2.5);
+        seconds += 30;  // an evaluation
+        left.add(951, seconds += 0.5);
+        QVERIFY(std::abs(*left.updatesPerSecond() - 2) < 0.1);
+        for (int i = 952; i <= 1500; ++i) left.add(i, seconds += 0.25);  // twice as quick from now on
+        QVERIFY(std::abs(*left.updatesPerSecond() - 4) < 0.4);
+        left.add(1400, 1);  // out of order
+        QVERIFY(std::abs(*left.updatesPerSecond() - 4) < 0.4);
+        left.restart();
+        QVERIFY(!left.updatesPerSecond());
+    }
+
+    void workspaceListsRunsNewestFirstAndFollowsChanges() {
+        FixtureRun first(workspace(), "first");
+        first.beginSession(1);
+        first.endSession();
+        first.summary();
+        session::Workspace list(workspace());
+        QTRY_VERIFY_WITH_TIMEOUT(list.isLoaded(), 10000);
+        QCOMPARE(list.runs().size(), std::size_t(1));
+        QCOMPARE(list.runs()[0].name(), QStringLiteral("first"));
+        QCOMPARE(list.runs()[0].state, rundir::State::Completed);
+        FixtureRun second(workspace(), "second");
+        second.beginSession(1);
+        second.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        auto live = std::make_unique<LiveSession>(second.folder(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs().size(), std::size_t(2), 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].name(), QStringLiteral("second"), 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Running, 10000);
+        live.reset();  // gone without an exit record: never shown as running or completed
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Interrupted, 10000);
+        list.editUser(first.key(), [](rundir::UserRecord& user) { user.name = "renamed"; });
+        QTRY_COMPARE_WITH_TIMEOUT(list.find(first.key())->name(), QStringLiteral("renamed"), 10000);
+        QVERIFY(list.session(first.key()) == list.session(first.key()));
+    }
+
+    void launcherTellsTheFolderOfTheNewRun() {
+        const QString program = write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\ncp \"$2\" \"$(dirname \"$0\")/seen.yaml\"\n"
+                                      "echo \"$@\" > \"$(dirname \"$0\")/arguments\"\necho 'noise'\necho '{\"id\":\"abc\",\"folder\":\"/w/runs/20260101-x-abc\"}'\n", true);
+        session::Launcher launcher(workspace());
+        launcher.setProgram(program.toStdString());
+        QSignalSpy finished(&launcher, &session::Launcher::finished);
+        const quint64 number = launcher.run(QStringLiteral("run:\n  name: x\n"), QStringLiteral("a b"), {QStringLiteral("run.seed=7")});
+        QVERIFY(finished.wait(5000));
+        QCOMPARE(finished[0][0].toULongLong(), number);
+        const auto result = finished[0][1].value<session::LaunchResult>();
+        QVERIFY2(result.ok, qPrintable(result.sentence));
+        QCOMPARE(result.folder, QStringLiteral("20260101-x-abc"));
+        QCOMPARE(result.id, QStringLiteral("abc"));
+        QFile seen(m_folder->filePath(QStringLiteral("seen.yaml"))), arguments(m_folder->filePath(QStringLiteral("arguments")));
+        QVERIFY(seen.open(QIODevice::ReadOnly) && arguments.open(QIODevice::ReadOnly));
+        QCOMPARE(seen.readAll(), QByteArray("run:\n  name: x\n"));
+        const QByteArray words = arguments.readAll();
+        for (const char* word : {"run ", "--detach", "--json", "--workspace", "--set run.name=a b", "--set run.seed=7"}) QVERIFY2(words.contains(word), words.constData());
+        QCOMPARE(launcher.running(), 0);
+        QVERIFY(!QFile::exists(QString::fromUtf8(words.split(' ')[1])));  // the temporary configuration
+    }
+
+    void launcherTellsWhyItFailed() {
+        session::Launcher launcher(workspace());
+        QSignalSpy finished(&launcher, &session::Launcher::finished);
+        const auto outcome = [&](const QByteArray& script) {
+            launcher.setProgram(write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\n" + script, true).toStdString());
+            finished.clear();
+            launcher.continueRun(QStringLiteral("abc"));
+            if (!finished.wait(5000)) qFatal("no answer");
+            return finished[0][1].value<session::LaunchResult>();
+        };
+        auto result = outcome("echo 'x is busy' >&2; echo '{\"error\":{\"code\":\"busy\",\"sentence\":\"Another process holds run x\"}}'; exit 8\n");
+        QVERIFY(!result.ok);
+        QCOMPARE(result.exitCode, 8);
+        QCOMPARE(result.sentence, QStringLiteral("Another process holds run x"));
+        result = outcome("echo one >&2; echo 'the reason' >&2; exit 3\n");
+        QCOMPARE(result.sentence, QStringLiteral("the reason"));
+        result = outcome("kill -9 $$\n");
+        QVERIFY2(result.sentence.contains(QStringLiteral("signal 9")), qPrintable(result.sentence));
+        result = outcome("exit 3\n");
+        QVERIFY(!result.sentence.isEmpty());
+        launcher.setProgram(workspace() / "nothing-here");
+        finished.clear();
+        launcher.again(QStringLiteral("abc"));
+        QVERIFY(finished.wait(5000));
+        QVERIFY2(finished[0][1].value<session::LaunchResult>().sentence.contains(QStringLiteral("nothing-here")), "names the program");
+    }
+
+    void startedProgramOutlivesTheLauncherAndNeverBlocksOnItsOutput() {
+        const QString done = m_folder->filePath(QStringLiteral("done"));
+        {
+            session::Launcher launcher(workspace());
+            launcher.setProgram(write(m_folder->filePath(QStringLiteral("trainer")),
+                                      "#!/bin/sh\nhead -c 5000000 /dev/zero | tr '\\0' 'x'\necho $$ > \"" + done.toUtf8() + "\"\n", true).toStdString());
+            launcher.again(QStringLiteral("abc"));
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(done), 10000);
+    }
+
+    void settingsAreKeptWhereTheyAreRedirected() {
+        const QString file = m_folder->filePath(QStringLiteral("window.ini"));
+        qputenv("LATHE_SETTINGS", file.toUtf8());
+        QCOMPARE(session::Settings::defaultFile(), file);
+        {
+            session::Settings settings;
+            settings.setValue(QStringLiteral("charts/smoothing"), 0.9);
+        }
+        QCOMPARE(session::Settings().value(QStringLiteral("charts/smoothing")).toDouble(), 0.9);
+        qunsetenv("LATHE_SETTINGS");
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_session)
+#include "tst_session.moc"
