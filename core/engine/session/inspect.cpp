@@ -1,9 +1,7 @@
 #include "engine/session/inspect.h"
 
 #include "base/number_text.h"
-#include "config/config.h"
 #include "engine/checkpoint/checkpoint_reader.h"
-#include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/session/setup.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
@@ -15,13 +13,6 @@ namespace lathe::engine {
 namespace {
 
 using nlohmann::json;
-
-Result<config::RunConfig> checkedConfig(const std::string& fileOrPreset) {
-    LATHE_TRY_ASSIGN(config::Loaded loaded, config::load(fileOrPreset));
-    for (const config::Problem& problem : loaded.problems)
-        if (problem.severity == config::Severity::Error) return Error{ErrorCode::Config, problem.sentence, problem.key, {}};
-    return std::move(loaded.config);
-}
 
 /// Weights, gradients and optimizer state, each as large as the weights.
 std::uint64_t trainingBytes(const config::OptimizerSection& optimizer, std::uint64_t weights) {
@@ -53,9 +44,7 @@ Result<std::string> describe(const config::RunConfig& config) {
 }
 
 Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& checkpoint) {
-    const int session = rundir::newestSession(run);
-    LATHE_TRY_ASSIGN(const config::RunConfig config, checkedConfig((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<Setup> setup, Setup::build(config, [](live::Phase, std::int64_t, std::int64_t) { return true; }));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Setup> setup, Setup::ofRun(run));
     if (!setup->evalLoader)
         return Error{ErrorCode::Config, "Nothing is held out for evaluation; set data.eval or data.eval_fraction", "data.eval_fraction", {}};
     LATHE_TRY_ASSIGN(const LoadedCheckpoint loaded, loadCheckpointWeights(run.checkpoints() / checkpoint, setup->modelState->stateTensors()));
@@ -97,13 +86,15 @@ Result<void> checkProduct() {
 }  // namespace
 
 Result<std::string> describeConfig(const std::string& fileOrPreset) {
-    LATHE_TRY_ASSIGN(const config::RunConfig config, checkedConfig(fileOrPreset));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig(fileOrPreset));
     return guarded("describing the model", [&] { return describe(config); });
 }
 
 Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint) {
     return guarded("evaluating a checkpoint", [&] { return evaluate(rundir::RunFolder(run), checkpoint); });
 }
+
+const char* torchVersion() { return TORCH_VERSION; }
 
 std::string selftest() {
     json checks = json::array();

@@ -17,6 +17,8 @@ Result<std::string> describeConfig(const std::string& fileOrPreset);
 /// evaluation data of its run. `checkpoint`: folder name below checkpoints/.
 Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint);
 
+const char* torchVersion();  ///< that this program was built with
+
 /// {"libtorch", "ok", "checks" [{"name", "ok", "detail"}]}
 std::string selftest();
 

@@ -72,19 +72,17 @@ private:
     Result<Ending> train() {
         LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_number));
         LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(m_run));
-        LATHE_TRY_ASSIGN(const config::Loaded loaded, config::load(m_run.sessionYaml(m_number).string()));
-        for (const config::Problem& problem : loaded.problems)
-            if (problem.severity == config::Severity::Error) return Error{ErrorCode::Config, problem.sentence, problem.key, {}};
-        LATHE_TRY_ASSIGN(m_setup, Setup::build(loaded.config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
+        LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig(m_run.sessionYaml(m_number).string()));
+        LATHE_TRY_ASSIGN(m_setup, Setup::build(config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
             m_pulse.phase(phase, done, total);
             return !m_steering.stopAsked();
         }));
-        m_trainerRecord = {.state = {}, .probe = {}, .environment = m_setup->environment(), .configYaml = config::toYaml(loaded.config),
+        m_trainerRecord = {.state = {}, .probe = {}, .environment = m_setup->environment(), .configYaml = config::toYaml(config),
                            .dataFingerprint = m_setup->dataFingerprint};
         m_frames.event("environment", "", json(m_trainerRecord.environment), {});
         if (!m_record.checkpoint.empty()) LATHE_TRY(guarded("loading the checkpoint", [&] { return loadState(); }));
         announcePlan();
-        return runLoop(manifest.id, config::configHash(loaded.config));
+        return runLoop(manifest.id, config::configHash(config));
     }
 
     Result<void> loadState() {
@@ -109,6 +107,7 @@ private:
         for (const std::string& change : changes.sentences) m_frames.event("warning", "Changed since the checkpoint: " + change, {}, counters);
         for (const std::string& change : m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates)) m_frames.event("warning", change, {}, counters);
         if (m_setup->best->dropForeign()) m_frames.event("warning", "The best value begins anew: another metric was chosen", {}, counters);
+        if (m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
         m_resumeReport = std::make_unique<ResumeReport>(m_frames, checkpoint.record.probe, std::move(reasons));
         m_pulse.counters(counters);
         return {};
@@ -118,13 +117,22 @@ private:
         const dataset::Info& info = m_setup->data.train.dataset->info();
         const plan::OrderShape& shape = m_setup->trainLoader->shape();
         json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch()}, {"train_samples", shape.samples},
-                      {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}};
+                      {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (m_setup->plannedUpdates) facts["planned_updates"] = m_setup->plannedUpdates->value();
         const auto& scale = m_setup->data.train.standardization;
         facts["input"] = {{"images", info.images}, {"channels", info.channels}, {"height", info.height}, {"width", info.width},
                           {"features", info.featureNames}, {"targets", info.targetNames},
                           {"mean", scale ? json(scale->mean) : json::array()}, {"deviation", scale ? json(scale->deviation) : json::array()}};
         m_frames.event("plan", "", facts, m_setup->progress.counters);
+    }
+
+    /// What a model sees, for programs that use it elsewhere.
+    json inputFacts() const {
+        const dataset::Info& info = m_setup->data.train.dataset->info();
+        const Standardization* standard = m_setup->data.train.standardization.get();
+        return {{"images", info.images}, {"channels", info.channels}, {"height", info.height}, {"width", info.width},
+                {"features", info.featureNames}, {"targets", info.targetNames},
+                {"mean", standard ? standard->mean : std::vector<double>()}, {"deviation", standard ? standard->deviation : std::vector<double>()}};
     }
 
     Ending runLoop(const std::string& runId, const std::string& configHash) {

@@ -10,6 +10,7 @@
 #include "engine/train/model_state.h"
 #include "engine/train/trainer.h"
 #include "live/segment.h"
+#include "rundir/run_folder.h"
 
 #include <functional>
 #include <memory>
@@ -18,6 +19,9 @@ namespace lathe::engine {
 
 /// What is being built, for people who wait; false ends it with ErrorCode::Stopped.
 using SetupProgress = std::function<bool(live::Phase phase, std::int64_t done, std::int64_t total)>;
+
+/// A configuration without errors; the first one otherwise.
+Result<config::RunConfig> loadConfig(const std::string& fileOrPreset);
 
 struct Setup {
     config::RunConfig config;
@@ -42,6 +46,8 @@ struct Setup {
 
     /// Config, Data and Unsupported errors name their key. Nothing is loaded into the model but model.weights.
     static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report);
+    /// From the configuration of a run's newest session.
+    static Result<std::unique_ptr<Setup>> ofRun(const rundir::RunFolder& run);
     Environment environment() const { return environmentRecord(config, device, threads, parallel->layout()); }
 
 private:

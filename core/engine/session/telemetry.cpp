@@ -69,10 +69,13 @@ void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& out
     m_frames.event("evaluation", "Evaluation at update " + std::to_string(counters.globalStep.value()) + ": " + sentence,
                    {{"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest}, {"seconds", outcome.seconds},
                     {"samples", outcome.samples}, {"counters", rundir::countersJson(counters)}}, counters);
-    if (!outcome.isBest) return;
-    m_frames.event("best", "Best " + m_best.metric() + " so far: " + shortText(*m_best.value()),
-                   {{"metric", "eval/" + m_best.metric()}, {"value", exactText(*m_best.value())},
-                    {"higher_is_better", m_best.higherIsBetter()}, {"step", counters.globalStep.value()}}, counters);
+    if (outcome.isBest) tellBest(m_frames, m_best, counters);
+}
+
+void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counters) {
+    frames.event("best", "Best " + best.metric() + " so far: " + shortText(*best.value()),
+                 {{"metric", "eval/" + best.metric()}, {"value", exactText(*best.value())}, {"higher_is_better", best.higherIsBetter()},
+                  {"step", best.step().value()}}, counters);
 }
 
 void Telemetry::saved(const Counters& counters, const SaveOutcome& outcome) {

@@ -28,6 +28,8 @@ private:
     std::uint16_t m_loss, m_rate, m_norm, m_speed, m_skipped;
 };
 
+/// Emits "best". Requires: there is a value.
+void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counters);
 /// Metrics by series name as exact text.
 std::map<std::string, std::string> metricTexts(const Metrics& metrics);
 
