@@ -50,7 +50,7 @@ constexpr std::array kVerbs = {
     Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder (RUN or RUN@STEP)", Target, exportRun},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
-    Verb{"delete", "RUN", "Move a run to the trash", Target, deleteRun},
+    Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP remove one of its checkpoints for good", Target, deleteRun},
     Verb{"trash", "", "List deleted runs", Nothing, trash},
     Verb{"restore", "RUN", "Take a run out of the trash", Target, restore},
     Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},

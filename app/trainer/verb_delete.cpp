@@ -1,13 +1,17 @@
-// delete, trash and restore: a run is only ever moved, by rename within the workspace.
+// delete, trash and restore: a run is only ever moved, by rename within the workspace; a single checkpoint is removed.
 #include "actions.h"
 
 #include "base/file_system.h"
+#include "launch/retention.h"
 #include "launch/verbs.h"
 #include "output.h"
 #include "run_facts.h"
 #include "store/history.h"
+#include "store/run_store.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace lathe::trainer {
 
@@ -31,7 +35,28 @@ static ExitCode moved(const Options& options, const std::filesystem::path& to, c
     return ExitCode::Completed;
 }
 
+/// One checkpoint, for good; its curves stay.
+static ExitCode deleteCheckpoint(const Options& options) {
+    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
+    if (!found) return fail(options, found.error());
+    const auto& [run, folder] = *found;
+    const auto lock = launch::takeRun(run);
+    if (!lock) return fail(options, lock.error());
+    const auto user = rundir::readUser(run);
+    if (!user) return fail(options, user.error());
+    if (std::find(user->pinned.begin(), user->pinned.end(), folder) != user->pinned.end())
+        return fail(options, Error{ErrorCode::Usage, folder + " is pinned; lathe-trainer unpin lets it go", {}, {}});
+    if (const auto removed = launch::removeCheckpoint(FileSystem::real(), run, folder); !removed) return fail(options, removed.error());
+    auto writer = store::RunWriter::open(run.database());
+    if (!writer) return fail(options, writer.error());
+    if (const auto marked = (*writer)->markCheckpointDeleted(folder); !marked) return fail(options, marked.error());
+    if (options.json) printJson({{"folder", run.root().string()}, {"checkpoint", folder}});
+    else print("Deleted checkpoint " + folder + " of " + displayName(run));
+    return ExitCode::Completed;
+}
+
 ExitCode deleteRun(const Options& options) {
+    if (options.target.find('@') != std::string::npos) return deleteCheckpoint(options);
     const auto workspace = workspaceOf(options);
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());

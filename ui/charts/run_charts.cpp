@@ -185,7 +185,7 @@ std::vector<Curve> RunCharts::Impl::curvesOf(Chart chart) {
                 add(name, {name == "train/lr" ? RunCharts::tr("rate") : session::toQt(name.substr(9)), color++, false, false});
         break;
     }
-    case GradientNorm: add("train/grad_norm", {RunCharts::tr("norm, before clipping"), 0, false, true}); break;
+    case GradientNorm: add("train/grad_norm", {RunCharts::tr("norm"), 0, false, true}); break;
     case Throughput: add("train/samples_per_second", {RunCharts::tr("samples/s"), 0, false, true}); break;
     case kCharts: break;
     }

@@ -103,7 +103,7 @@ QWidget* ChartsTab::buildBar() {
     m_outliers = toggle(theme::Icon::Filter, tr("Ignore outliers"), "ignoreOutliers");
     m_outliers->setToolTip(tr("The vertical range leaves out the first steps and the lowest and highest 5 %. All points stay drawn."));
     m_follow = toggle(theme::Icon::Follow, tr("Follow"), "follow");
-    m_abandoned = toggle(theme::Icon::Branch, tr("Left branches"), "abandoned");
+    m_abandoned = toggle(theme::Icon::Branch, tr("Abandoned branches"), "abandoned");
     m_abandoned->setToolTip(tr("Show, dimmed, what was left by rolling back"));
     QToolButton* reset = theme::flatButton(theme::Icon::Reset, tr("Show all"));
     reset->setObjectName(QStringLiteral("resetZoom"));

@@ -9,6 +9,7 @@
 #include <QHeaderView>
 #include <QLocale>
 #include <QStackedLayout>
+#include <QStyledItemDelegate>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -20,6 +21,24 @@ namespace {
 using models::CheckpointsModel;
 using session::toQt;
 using session::toStd;
+
+/// Sessions are headings, what lies on an abandoned branch steps back, sizes stand left like all the rest.
+class CheckpointsDelegate final : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->displayAlignment = Qt::AlignLeft | Qt::AlignVCenter;
+        const bool group = index.data(CheckpointsModel::FolderRole).toString().isEmpty();
+        const bool bad = !group && !index.data(CheckpointsModel::UsableRole).toBool();
+        if (group) option->font = theme::textFont(theme::TextRole::Strong);
+        const theme::Colors& colors = theme::colors();
+        if (bad) option->palette.setColor(QPalette::Text, colors.danger);
+        else if (index.data(CheckpointsModel::AbandonedRole).toBool() || (!group && index.column() != CheckpointsModel::Step)) option->palette.setColor(QPalette::Text, colors.muted);
+    }
+};
 
 }  // namespace
 
@@ -106,6 +125,7 @@ void CheckpointsTab::buildTree() {
     m_tree->setObjectName(QStringLiteral("checkpointsTree"));
     m_tree->setAccessibleName(tr("Checkpoints"));
     m_tree->setModel(&m_model);
+    m_tree->setItemDelegate(new CheckpointsDelegate(m_tree));
     m_tree->setRootIsDecorated(false);
     m_tree->setItemsExpandable(false);
     m_tree->setExpandsOnDoubleClick(false);
@@ -163,6 +183,7 @@ void CheckpointsTab::refresh() {
     m_content->setCurrentIndex(count > 0 ? 0 : 1);
     m_summary->setText(count > 0 ? tr("%n checkpoint(s), %1", nullptr, count).arg(toQt(diskText(m_model.totalBytes()))) : QString());
     m_tree->expandAll();
+    for (int group = 0; group < m_model.rowCount(); ++group) m_tree->setFirstColumnSpanned(group, {}, true);
     m_restoring = true;
     if (m_session && selected() == nullptr) {
         const session::CheckpointItem* first = newest();

@@ -132,12 +132,11 @@ QWidget* ComparePage::buildList() {
 }
 
 QWidget* ComparePage::buildChart() {
-    QFrame* card = theme::card();
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(4, 8, 4, 4);
-    column->setSpacing(4);
+    auto* part = new QWidget;
+    auto* column = new QVBoxLayout(part);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(10);
     auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(10, 0, 8, 0);
     bar->setSpacing(6);
     m_series = new theme::ChoiceBox;
     m_series->setObjectName(QStringLiteral("compareSeries"));
@@ -166,7 +165,7 @@ QWidget* ComparePage::buildChart() {
     connect(m_log, &QToolButton::toggled, this, [this](bool on) { m_chart->setLogY(on); });
     m_smoothing->setValue(100);
     m_chart->setSeries(QStringLiteral("train/loss"));
-    return card;
+    return part;
 }
 
 QWidget* ComparePage::buildTable() {
@@ -199,6 +198,8 @@ QWidget* ComparePage::buildTable() {
     m_table->verticalHeader()->setDefaultSectionSize(29);
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->setTextElideMode(Qt::ElideMiddle);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     column->addWidget(m_table, 1);
     connect(m_only, &QToolButton::toggled, this, [this](bool on) { m_model.setOnlyDifferences(on); });

@@ -30,6 +30,7 @@ protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         const bool differs = index.data(ConfigModel::DiffersRole).toBool();
+        if (index.column() == ConfigModel::Key) option->text = index.data(ConfigModel::SectionRole).toString() + QStringLiteral(" · ") + option->text;
         if (index.column() == ConfigModel::Value) {
             option->font = theme::textFont(differs ? theme::TextRole::Strong : theme::TextRole::Body);
             if (differs) option->palette.setColor(QPalette::Text, theme::colors().accent);
@@ -82,7 +83,8 @@ void ConfigTab::build() {
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setColumnWidth(ConfigModel::Key, 320);
-    m_table->setColumnWidth(ConfigModel::Value, 360);
+    m_table->setColumnWidth(ConfigModel::Value, 420);
+    m_table->setTextElideMode(Qt::ElideMiddle);
     QFrame* card = theme::card();
     auto* inner = new QVBoxLayout(card);
     inner->setContentsMargins(1, 1, 1, 1);
@@ -105,6 +107,11 @@ void ConfigTab::setSession(std::shared_ptr<session::RunSession> session) {
             fillOthers();
             show();
         }
+    });
+    // What it was made from is known once the summary has been read.
+    connect(m_session.get(), &session::RunSession::loaded, this, [this] {
+        fillOthers();
+        show();
     });
     fillOthers();
     show();

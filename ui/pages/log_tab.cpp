@@ -91,7 +91,7 @@ QWidget* LogTab::buildEvents() {
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    const int widths[] = {150, 90, 130};
+    const int widths[] = {176, 90, 130};
     for (int i = 0; i < 3; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);
     return card;

@@ -12,6 +12,8 @@
 #include <QTabBar>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lathe::pages {
 
 using session::toQt;
@@ -26,6 +28,8 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
     m_tabs->setAccessibleName(tr("Parts of the run"));
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
+    m_tabs->setUsesScrollButtons(false);
+    m_tabs->setElideMode(Qt::ElideNone);
     for (const QString& text : {tr("Charts"), tr("Checkpoints"), tr("Config"), tr("Log")}) m_tabs->addTab(text);
     auto* tabRow = new QWidget;
     auto* tabLayout = new QHBoxLayout(tabRow);
@@ -81,13 +85,12 @@ QString RunPage::subtitle() const {
     for (const store::SessionRow& row : sessions) branches = std::max(branches, m_session->data().branchOf(row.number));
     if (!sessions.empty() && branches > 0) {
         const store::SessionRow& newest = sessions.back();
-        const QString from = QLocale().toString(qint64(newest.firstStep));
+        // The first step of a session is the one after its checkpoint.
+        const QString from = QLocale().toString(qint64(std::max<std::int64_t>(0, newest.firstStep - 1)));
         parts << (newest.verb == "roll-back" ? tr("branch %1, rolled back to %2").arg(branches + 1).arg(from) : tr("branch %1").arg(branches + 1));
     }
     const session::Standing& now = m_session->standing();
     if (!now.phase.isEmpty() && rundir::isAlive(now.state)) parts << now.phase;
-    else if (now.state == rundir::State::Completed || now.state == rundir::State::Stopped) parts << now.why;
-    parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using models::RunsModel;
 
-constexpr int kPadding = 10;
+constexpr int kPadding = 11;
 
 void paintTick(QPainter* painter, const QRect& box, bool on) {
     const theme::Colors& c = theme::colors();
@@ -49,9 +49,9 @@ void paintProgress(QPainter* painter, const QRect& cell, const QModelIndex& inde
     const QRect text = cell.adjusted(kPadding, 0, -kPadding, fraction >= 0 ? -6 : 0);
     painter->setFont(theme::textFont(theme::TextRole::Body));
     painter->setPen(c.text);
-    painter->drawText(text, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+    painter->drawText(text, Qt::AlignVCenter | Qt::AlignLeft, index.data().toString());
     if (fraction < 0) return;
-    const QRectF bar(cell.right() - kPadding - 68, cell.bottom() - 8, 68, 3);
+    const QRectF bar(cell.left() + kPadding, cell.bottom() - 8, 76, 3);
     painter->setPen(Qt::NoPen);
     painter->setBrush(c.track);
     painter->drawRoundedRect(bar, 1.5, 1.5);

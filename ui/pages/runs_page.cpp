@@ -124,7 +124,7 @@ void RunsPage::buildTable() {
     header->setHighlightSections(false);
     header->setSectionsClickable(true);
     header->setStretchLastSection(true);
-    const int widths[] = {280, 132, 120, 150, 150, 108, 130, 160};
+    const int widths[] = {280, 132, 130, 160, 160, 96, 150, 60};
     for (int column = 0; column < RunsModel::ColumnCount; ++column) header->resizeSection(column, widths[column]);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(RunsModel::Started, Qt::DescendingOrder);

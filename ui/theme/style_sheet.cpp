@@ -49,15 +49,15 @@ QMenu::item:disabled { color: @faint; }
 QMenu::separator { height: 1px; background: @border; margin: 4px 6px; }
 QMenu::icon { padding-left: 8px; }
 QHeaderView { background: @surface; border: none; }
-QHeaderView::section { background: @surface; color: @muted; border: none; border-bottom: 1px solid @border; padding: 6px 8px; font-weight: 500; }
+QHeaderView::section { background: @surface; color: @muted; border: none; border-bottom: 1px solid @border; padding: 6px 8px 6px 11px; font-weight: 500; }
 QTableView, QTreeView, QListView { background: @surface; border: none; outline: none; selection-background-color: @selection; selection-color: @text; gridline-color: @border; }
 QTableView::item, QTreeView::item { border: none; padding-left: 8px; padding-right: 8px; }
 QListView::item { border: none; padding: 4px 8px; }
 QListView::item:selected, QTableView::item:selected, QTreeView::item:selected { background: @selection; color: @text; }
 QTabBar { background: transparent; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent; padding: 7px 4px 6px 4px; margin-right: 18px; }
+QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent; padding: 7px 4px 6px 4px; margin-right: 18px; font-weight: 500; }
 QTabBar::tab:hover { color: @text; }
-QTabBar::tab:selected { color: @text; border-bottom-color: @accent; font-weight: 600; }
+QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
 QTabBar::tab:focus { color: @accent; }
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
