@@ -1,16 +1,11 @@
 #include "engine/data/byte_rows_kernel.h"
 
-// The widest vectors that the machine has; the results are the same in all of them.
-#if defined(__x86_64__)
-#define LATHE_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define LATHE_WIDEST
-#endif
+#include "engine/widest_vectors.h"
 
 namespace lathe::engine {
 
 /// 1 / 255 in two parts, the first so short that its product with a byte is exact: the sum is then the rounded quotient
-/// for each of the 256 bytes (tested), at a quarter of a division's cost.
+/// for each of the 256 bytes (tested), and it is cheaper than a division.
 LATHE_WIDEST static void convert(const std::uint8_t* from, std::int64_t count, float* to) {
     constexpr float kHigh = 0x1.01p-8F, kLow = 0x1.010102p-24F;
     for (std::int64_t i = 0; i < count; ++i) {

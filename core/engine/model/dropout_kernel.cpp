@@ -1,13 +1,8 @@
 #include "engine/model/dropout_kernel.h"
 
-#include <algorithm>
+#include "engine/widest_vectors.h"
 
-// The widest vectors that the machine has; integer arithmetic, so every variant gives the same words.
-#if defined(__x86_64__)
-#define LATHE_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define LATHE_WIDEST
-#endif
+#include <algorithm>
 
 namespace lathe::engine {
 namespace {

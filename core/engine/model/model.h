@@ -97,8 +97,9 @@ struct ModelShape {
 Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, const ModelShape& shape, std::uint64_t seed,
                                          at::ScalarType dtype, at::Device device);
 
-/// Copies the tensors of a safetensors file into parameters and buffers; every missing, extra or differently shaped name
-/// is listed at once. Extra "…num_batches_tracked" and missing buffers are forgiven.
+/// Copies the tensors of a safetensors file (any float type) into parameters and buffers. When names are missing, extra or
+/// of another shape or type, nothing is copied and the error lists them all at once (60 of a kind). Extra
+/// "…num_batches_tracked" and missing buffers are forgiven.
 Result<void> loadWeights(Model& model, const std::string& safetensorsFile);
 
 }  // namespace lathe::engine
