@@ -236,7 +236,7 @@ private Q_SLOTS:
             for (int i = 1; i <= kLast; ++i) {
                 live.points(i, {{"train/loss", lossAt(i)}});
                 if (i % 50 == 0) std::this_thread::yield();
-                while (i % 400 == 0 && live.segment().lastSequence(0) > recorded + 600 && !done) std::this_thread::yield();
+                while (i % 100 == 0 && live.segment().lastSequence(0) > recorded + 600 && !done) std::this_thread::yield();
             }
             done = true;
         });

@@ -34,6 +34,7 @@ LiveFeed::News LiveFeed::poll(RunData& data, EventLog& events, TimeLeft& timeLef
             break;
         }
     }
+    if (news.lapped) m_readers.clear();  // nothing more until begin(): later frames would be out of order
     return news;
 }
 

@@ -23,11 +23,12 @@ public:
     int rings() const { return m_segment->writers(); }
     /// Goes on behind what is recorded. Requires: `recorded` was read for this session and these rings.
     void begin(const Recorded& recorded);
+    /// False before begin() and after a lap.
     bool begun() const { return !m_readers.empty(); }
 
     struct News {
         bool points = false, events = false;
-        bool lapped = false;  ///< frames were overwritten unread: nothing was taken from here on, begin() again
+        bool lapped = false;  ///< frames were overwritten unread: begin() again, poll() brings nothing until then
     };
     News poll(RunData& data, EventLog& events, TimeLeft& timeLeft);
     /// By ring: how far the database must reach before begin() can go on without a hole.
