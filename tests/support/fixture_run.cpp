@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/hash.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <poll.h>
@@ -9,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 namespace lathe::tests {
 
@@ -146,7 +148,10 @@ void FixtureRun::checkpoint(int number, std::int64_t step, const std::map<std::s
     manifest.best = best;
     manifest.layout = "single";
     const auto folder = m_folder.checkpoints() / rundir::checkpointName(number, GlobalStep(step));
+    const std::string trainer = "{}";
+    manifest.files.push_back({"trainer.json", trainer.size(), hashHex(std::as_bytes(std::span(trainer)))});
     need(makeFolders(FileSystem::real(), folder));
+    need(replaceFile(FileSystem::real(), folder / "trainer.json", trainer));
     need(replaceFile(FileSystem::real(), folder / "manifest.json", rundir::manifestJson(manifest)));
 }
 

@@ -90,15 +90,14 @@ QString sortText(const RunEntry& entry, int column) { return column == RunsModel
 }  // namespace
 
 RunsModel::RunsModel(session::Workspace* workspace, QObject* parent) : QAbstractTableModel(parent), m_workspace(workspace) {
-    connect(workspace, &session::Workspace::runsChanged, this, [this] { takeRuns(); });
-    takeRuns();
+    connect(workspace, &session::Workspace::runsChanged, this, [this] { setRuns(m_workspace->runs()); });
+    setRuns(workspace->runs());
 }
 
-void RunsModel::takeRuns() {
-    const std::vector<RunEntry>& now = m_workspace->runs();
+void RunsModel::setRuns(std::vector<RunEntry> now) {
     const bool sameRows = now.size() == m_runs.size() &&
                           std::equal(now.begin(), now.end(), m_runs.begin(), [](const RunEntry& a, const RunEntry& b) { return a.folder == b.folder; });
-    m_runs = now;
+    m_runs = std::move(now);
     m_search.resize(m_runs.size());
     std::transform(m_runs.begin(), m_runs.end(), m_search.begin(), searchText);
     const QStringList before = m_checked;

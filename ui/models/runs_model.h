@@ -27,6 +27,8 @@ public:
 
     explicit RunsModel(session::Workspace* workspace, QObject* parent = nullptr);
 
+    /// Shows these rows until the workspace's runs change again (tests, previews).
+    void setRuns(std::vector<session::RunEntry> runs);
     /// Words that must all occur in name, state, task, model, preset or tags. "#tag" and "is:running" narrow exactly.
     void setFilter(const QString& text);
     QString filter() const { return m_filter; }
@@ -52,7 +54,6 @@ Q_SIGNALS:
     void checkedChanged();
 
 private:
-    void takeRuns();
     void rebuild();
     bool passes(std::size_t run) const;
     std::vector<int> shownNow() const;

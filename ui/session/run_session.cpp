@@ -226,6 +226,8 @@ void RunSession::Impl::takeFacts(RunFacts found) {
 void RunSession::Impl::takeCheckpoints(std::vector<rundir::CheckpointInfo> found) {
     checkpoints.clear();
     for (rundir::CheckpointInfo& info : found) {
+        if (info.folder.starts_with(".") && rundir::isAlive(facts.standing.state)) continue;  // it is being written
+        if (!info.problem.empty()) info.attempt = UpdateAttempt(info.step.value());           // as near as its name tells
         CheckpointItem item{std::move(info), true};
         // Session 0 holds what the run began from.
         item.onSurvivingLine = item.info.session == 0 || !loaded || data.onSurvivingLine(item.info.session, item.info.attempt.value());
