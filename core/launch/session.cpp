@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -127,6 +128,8 @@ Result<void> Session::startWorker() {
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     m_lifeline = lifeline[1];
     m_oomKillsBefore = outOfMemoryKills();
+    // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
+    if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
     WorkerCommand command;
     command.program = siblingProgram("lathe-worker");
     command.arguments = {"train", "--run", m_run.root().string(), "--session", std::to_string(m_options.session), "--rank", "0",

@@ -122,6 +122,62 @@ private Q_SLOTS:
         QVERIFY(reportOf(run).find("continues exactly") != std::string::npos);
     }
 
+    void batchNormAndEvaluationResumeExactly() {
+        config::RunConfig config = digitsConfig();
+        config.model.name = "convnet";
+        config.model.filters = {4, 8};
+        config.model.batchNorm = true;
+        config.model.dropout = 0.2;
+        config.data.batchSize = 16;
+        config.accumulation.microBatches = 2;
+        config.evaluation.every = {Interval::Unit::Epochs, 1};
+        config.optimizer.name = "sgd";
+        config.optimizer.learningRate = 0.05;
+        WorkerRun straight(workspace(), config), parts(workspace(), config);
+        straight.start(upTo(config, 60));
+        QVERIFY(straight.wait());
+        std::vector<RecordedRow> rows;
+        for (const int updates : {23, 60}) {
+            parts.start(upTo(config, updates), parts.newestCheckpoint());
+            QVERIFY(parts.wait());
+            append(rows, parts.rows());
+        }
+        QCOMPARE(firstDifference(straight.rows(), rows), std::string());
+        QCOMPARE(tensorDifference(straight, parts), std::string());
+    }
+
+    void killAtAnyMomentOfSavingLeavesUsableCheckpoints() {
+        config::RunConfig config = digitsConfig();
+        config.run.maxUpdates = 1'000'000'000;
+        config.checkpoint.every = {Interval::Unit::Updates, 1};
+        const unsigned seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        QRandomGenerator random(seed);
+        WorkerRun run(workspace(), config);
+        std::int64_t newest = 0;
+        for (int round = 0; round < 10; ++round) {
+            run.start(config, run.newestCheckpoint());
+            const auto wanted = static_cast<std::size_t>(2 + random.bounded(4));
+            while (run.running() && run.rows().size() < wanted) run.record();
+            QElapsedTimer pause;  // to land anywhere within an update and its save
+            pause.start();
+            const qint64 nanoseconds = random.bounded(20'000'000);
+            while (run.running() && pause.nsecsElapsed() < nanoseconds) run.record();
+            run.signal(SIGKILL);
+            QVERIFY(run.wait());
+            QCOMPARE(run.exitCode(), -SIGKILL);
+            for (const auto& info : run.checkpoints())
+                if (!info.folder.starts_with('.')) QVERIFY2(rundir::verifyCheckpoint(run.folder.checkpoints() / info.folder)->ok(), info.folder.c_str());
+            const auto step = rundir::parseCheckpointName(run.newestCheckpoint())->step.value();
+            QVERIFY(step > newest);
+            newest = step;
+        }
+        run.start(upTo(config, newest + 1), run.newestCheckpoint());
+        QVERIFY(run.wait());
+        QCOMPARE(run.exitCode(), 0);
+        QVERIFY(reportOf(run).find("continues exactly") != std::string::npos);
+    }
+
 private:
     std::filesystem::path workspace() { return std::filesystem::path(m_folder.path().toStdString()) / std::to_string(m_next++); }
     WorkerRun& straightRun() {

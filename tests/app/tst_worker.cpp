@@ -164,6 +164,19 @@ private Q_SLOTS:
         QVERIFY(rundir::verifyCheckpoint(run.folder.checkpoints() / run.newestCheckpoint())->ok());
     }
 
+    void secondSignalLeavesAtOnce() {
+        config::RunConfig config = endlessConfig();
+        WorkerRun run(m_workspace, config);
+        run.start(config);
+        QVERIFY(reached(run, 2));
+        run.signal(SIGTERM);
+        run.signal(SIGINT);
+        QVERIFY(run.wait());
+        QCOMPARE(run.exitCode(), static_cast<int>(ExitCode::Interrupted));
+        QVERIFY(run.events("ended").empty());
+        QCOMPARE(run.newestCheckpoint(), std::string());
+    }
+
     void lostSupervisorLosesNothing() {
         config::RunConfig config = endlessConfig();
         WorkerRun run(m_workspace, config);

@@ -2,14 +2,27 @@
 #include "engine/parallel/parallel.h"
 
 #include <cmath>
+#include <vector>
 
 namespace lathe::engine {
 namespace {
 
 double squares(const at::Tensor& gradient) {
-    if (!gradient.is_cpu()) return gradient.to(at::kDouble).square().sum().item<double>();
     if (gradient.scalar_type() == at::kDouble) return sumOfSquares(gradient.const_data_ptr<double>(), gradient.numel());
     return sumOfSquares(gradient.const_data_ptr<float>(), gradient.numel());
+}
+
+/// Sums of squares by parameter; from another device in one read.
+std::vector<double> allSquares(const FlatStorage& storage) {
+    std::vector<double> sums;
+    std::vector<at::Tensor> onDevice;
+    for (const ShardView& view : storage.views()) {
+        if (view.gradient.is_cpu()) sums.push_back(squares(view.gradient));
+        else onDevice.push_back(view.gradient.to(at::kDouble).square().sum());
+    }
+    if (onDevice.empty()) return sums;
+    const at::Tensor values = at::stack(onDevice).cpu();
+    return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
 }
 
 class SingleProcess final : public Parallel {
@@ -28,10 +41,10 @@ public:
     GradientNorm globalNorm(const FlatStorage& storage) override {
         GradientNorm norm;
         double total = 0;
-        for (const ShardView& view : storage.views()) {
-            const double part = squares(view.gradient);
-            if (!std::isfinite(part) && norm.notFinite.empty()) norm.notFinite = view.parameter;
-            total += part;
+        const std::vector<double> sums = allSquares(storage);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            if (!std::isfinite(sums[i]) && norm.notFinite.empty()) norm.notFinite = storage.views()[i].parameter;
+            total += sums[i];
         }
         norm.value = std::sqrt(total);
         return norm;

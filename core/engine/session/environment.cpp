@@ -3,6 +3,7 @@
 #include "base/number_text.h"
 #include "device/devices.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -17,6 +18,11 @@ Result<at::Device> chooseDevice(const config::ParallelSection& section) {
     LATHE_TRY_ASSIGN(const std::string chosen, device::chooseDevice(section.device, device::gpus()));
     if (chosen == "cpu") return at::Device(at::kCPU);
     ::setenv("CUDA_VISIBLE_DEVICES", chosen.c_str(), 1);  // before LibTorch looks for devices: what it sees is cuda:0
+    if (section.deterministic) {
+        ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 1);
+        at::globalContext().setDeterministicAlgorithms(true, false);
+        at::globalContext().setBenchmarkCuDNN(false);
+    }
     if (at::detail::getCUDAHooks().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0) return at::Device(at::kCUDA, 0);
     return Error{ErrorCode::Unsupported, "The GPU " + chosen + " cannot be used: this LibTorch has no CUDA. Run installer/start again for the full set, "
                  "or choose cpu", "parallel.device", {}};

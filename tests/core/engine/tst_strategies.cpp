@@ -1,0 +1,167 @@
+// The strategies and the small decisions around the loop: windows, precision, intervals, best values, what a resume tells.
+#include "engine/session/environment.h"
+#include "engine/session/resume.h"
+#include "engine/train/guard.h"
+#include "loop_fixture.h"
+
+#include <QtTest>
+
+#include <limits>
+#include <new>
+
+using namespace lathe;
+using namespace lathe::engine;
+using namespace lathe::engine::test;
+
+namespace {
+
+/// Windows that grow: 1, 2, 3, then 4 micro-batches.
+class GrowingAccumulation final : public Accumulation {
+public:
+    plan::Window windowAt(Epoch epoch, PlanEntry entry) const override {
+        std::int64_t begin = 0, size = 1;
+        while (begin < entry.value()) begin += size, size = std::min<std::int64_t>(size + 1, 4);
+        plan::Window window;
+        window.epoch = window.nextEpoch = epoch;
+        for (std::int64_t i = 0; i < size; ++i) window.microBatches.push_back({begin + i, begin + i + 1});
+        window.nextEntry = PlanEntry(begin + size);
+        return window;
+    }
+};
+
+Counters counted(std::int64_t step, std::int64_t epoch) {
+    Counters counters;
+    counters.globalStep = GlobalStep(step);
+    counters.epoch = Epoch(epoch);
+    return counters;
+}
+
+}  // namespace
+
+class StrategiesTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void irregularWindowsEndWhereTheySay() {
+        Fixture f;
+        for (int i = 0; i < 14; ++i) f.windows.batches.push_back(batchOf({{1.0}}, i));
+        f.settings.epochs.reset();
+        f.settings.maxUpdates = 5;
+        const GrowingAccumulation growing;
+        std::vector<std::int64_t> boundaries;
+        f.recorder.act = [&](const HookContext& context, Wishes&) {
+            if (context.point == Point::Update) boundaries.push_back(context.counters->microStep.value());
+        };
+        TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = f.parallel.get(),
+                           .precision = f.precision.get(), .accumulation = &growing, .windows = &f.windows, .best = f.best.get(),
+                           .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
+        QCOMPARE(Trainer(parts, f.settings).run().state, rundir::State::Completed);
+        QCOMPARE(boundaries, (std::vector<std::int64_t>{1, 3, 6, 10, 14}));
+        QCOMPARE(f.p(), 1.0 - 5.0);  // each update is normalised over its own window
+    }
+
+    void verdictNamesWhatIsNotFinite() {
+        const auto precision = makePrecision({}).value();
+        QCOMPARE(precision->verdict(1.0, {2.0, {}}), std::string());
+        QCOMPARE(precision->verdict(std::nan(""), {2.0, {}}), std::string("the loss is nan"));
+        QCOMPARE(precision->verdict(-std::numeric_limits<double>::infinity(), {2.0, {}}), std::string("the loss is -inf"));
+        QCOMPARE(precision->verdict(1.0, {std::nan(""), "fc.bias"}), std::string("the gradient of fc.bias is not finite"));
+        config::PrecisionSection unknown;
+        unknown.mode = "fp8";
+        QCOMPARE(makePrecision(unknown).error().key, std::string("precision.mode"));
+    }
+
+    void normIsGlobalOverParameters() {
+        ScaleModel model(2);
+        const ParamTable table(model);
+        FlatStorage storage(table);
+        storage.views()[0].gradient[0] = 3.0;
+        storage.views()[0].gradient[1] = 4.0;
+        QCOMPARE(makeSingleProcess()->globalNorm(storage).value, 5.0);
+        storage.scaleGradients(1.0 / 5.0);
+        QVERIFY(std::abs(storage.views()[0].gradient[0].item<double>() - 0.6) < 1e-7);
+    }
+
+    void triggersFireOncePerInterval() {
+        Trigger updates({Interval::Unit::Updates, 3}), epochs({Interval::Unit::Epochs, 2}), seconds({Interval::Unit::Seconds, 10}), never({});
+        QVERIFY(!updates.due(counted(2, 0), 0));
+        QVERIFY(updates.due(counted(3, 0), 0));
+        QVERIFY(!epochs.due(counted(9, 1), 0));
+        QVERIFY(epochs.due(counted(12, 2), 0));
+        QVERIFY(!epochs.due(counted(13, 2), 0));
+        QVERIFY(!epochs.due(counted(20, 3), 0));
+        QVERIFY(epochs.due(counted(30, 5), 0));  // a jump over 4 is one event
+        QVERIFY(!seconds.due(counted(1, 0), 9.9));
+        QVERIFY(seconds.due(counted(1, 0), 10.1));
+        QVERIFY(!seconds.due(counted(1, 0), 20.0));
+        QVERIFY(!never.due(counted(0, 0), 1e9));
+    }
+
+    void bestFollowsDirectionAndMinimumGain() {
+        config::EvaluationSection section;
+        section.minDelta = 0.05;
+        section.patience = 2;
+        BestValue best = BestValue::make(section, {{"accuracy", true}}).value();
+        QVERIFY(!best.take({{"accuracy", std::nan("")}}, GlobalStep(1)));
+        QVERIFY(best.take({{"accuracy", 0.5}}, GlobalStep(2)));
+        QVERIFY(!best.take({{"accuracy", 0.54}}, GlobalStep(3)));
+        QVERIFY(!best.patienceUsedUp());
+        QVERIFY(best.take({{"accuracy", 0.56}}, GlobalStep(4)));
+        QVERIFY(!best.take({}, GlobalStep(5)));
+        QVERIFY(!best.take({{"accuracy", 0.1}}, GlobalStep(6)));
+        QVERIFY(best.patienceUsedUp());
+        QCOMPARE(best.step().value(), 4);
+        section.bestDirection = "min";
+        QVERIFY(!BestValue::make(section, {{"accuracy", true}})->higherIsBetter());
+    }
+
+    void anotherMetricBeginsItsBestAnew() {
+        const std::vector<MetricInfo> metrics{{"accuracy", true}, {"loss", false}};
+        BestValue saved = BestValue::make({}, metrics).value();
+        saved.take({{"accuracy", 0.9}}, GlobalStep(7));
+        config::EvaluationSection section;
+        section.bestMetric = "eval/loss";
+        BestValue loaded = BestValue::make(section, metrics).value();
+        QVERIFY(loaded.setStateValues(saved.stateValues()).ok());
+        QVERIFY(loaded.stateValues() == saved.stateValues());
+        QVERIFY(loaded.dropForeign());
+        QVERIFY(!loaded.value());
+        QVERIFY(!loaded.dropForeign());
+    }
+
+    void settingsThatMoveNumbersAreToldApart() {
+        config::RunConfig saved, now;
+        now.run.epochs = 50;
+        now.data.loaderThreads = 0;
+        now.checkpoint.keepLast = 9;
+        auto changes = configChanges(config::toYaml(saved), now);
+        QVERIFY(changes.ok());
+        QCOMPARE(changes->sentences.size(), std::size_t(3));
+        QVERIFY(changes->numeric.empty());
+        now.data.batchSize = 64;
+        now.run.seed = 1;
+        changes = configChanges(config::toYaml(saved), now);
+        QCOMPARE(changes->numeric.size(), std::size_t(2));
+        QVERIFY(!configChanges("run: [", now).ok());
+    }
+
+    void environmentDifferencesNameBothSides() {
+        const Environment two{{"threads", "2"}, {"LibTorch", "2.11.0"}}, four{{"threads", "4"}, {"LibTorch", "2.11.0"}, {"device", "cpu"}};
+        QCOMPARE(environmentDifferences(two, four), (std::vector<std::string>{"device unknown → cpu", "threads 2 → 4"}));
+        QVERIFY(environmentDifferences(two, two).empty());
+        const config::RunConfig config;
+        QVERIFY(environmentRecord(config, at::kCPU, 2, "single").contains("instruction set"));
+    }
+
+    void exceptionsBecomeSentences() {
+        const auto thrown = [](auto&& function) { return guarded("trying", [&]() -> Result<void> { function(); return {}; }).error(); };
+        QCOMPARE(thrown([] { throw std::bad_alloc(); }).code, ErrorCode::OutOfMemory);
+        QCOMPARE(thrown([] { at::empty({std::int64_t{1} << 50}); }).code, ErrorCode::OutOfMemory);
+        const Error shape = thrown([] { at::mm(at::ones({2, 3}), at::ones({2, 3})); });
+        QCOMPARE(shape.code, ErrorCode::Internal);
+        QVERIFY(shape.text().find('\n') == std::string::npos && shape.text().find("while trying") != std::string::npos);
+        QVERIFY(thrown([] { throw std::bad_alloc(); }).text().find("data.batch_size") != std::string::npos);
+    }
+};
+
+QTEST_GUILESS_MAIN(StrategiesTest)
+#include "tst_strategies.moc"
