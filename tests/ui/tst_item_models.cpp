@@ -300,6 +300,7 @@ private Q_SLOTS:
         FixtureRun run(workspace());
         run.beginSession(1);
         LiveSession live(run.folder(), 1);
+        live.event("plan", "", 0);  // for programs
         live.event("checkpoint", "Saved at 10", 10);
         auto session = std::make_shared<RunSession>(run.folder());
         models::EventsModel model;

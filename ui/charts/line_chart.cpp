@@ -177,6 +177,8 @@ void LineChart::setPlaceholder(const QString& text) {
     refresh();
 }
 
+QString LineChart::placeholder() const { return m_impl->pointsNow() ? QString() : m_impl->placeholder->text(); }
+
 void LineChart::setLogY(bool on) {
     if (m_impl->scene.y.log == on) return;
     m_impl->scene.y = on ? AxisMap{1, 10, true} : AxisMap{0, 1, false};

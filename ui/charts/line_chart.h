@@ -34,6 +34,7 @@ public:
     void setUnit(const QString& unit);          ///< behind the title
     /// Shown in the middle while there is no curve: "Waiting for the first update".
     void setPlaceholder(const QString& text);
+    QString placeholder() const;                ///< empty while there are points
 
     void setLogY(bool on);
     bool logY() const;

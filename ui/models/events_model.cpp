@@ -17,28 +17,36 @@ void EventsModel::setSession(std::shared_ptr<session::RunSession> session) {
     beginResetModel();
     if (m_session) m_session->disconnect(this);
     m_session = std::move(session);
-    m_count = m_session ? m_session->events().size() : 0;
+    m_seen = 0;
+    m_rows = newOnes();
     if (m_session)
         for (const auto signal : {&session::RunSession::eventsReceived, &session::RunSession::loaded})
             connect(m_session.get(), signal, this, [this] { takeNew(); });
     endResetModel();
 }
 
+std::vector<std::size_t> EventsModel::newOnes() {
+    std::vector<std::size_t> found;
+    for (const std::size_t n = m_session ? m_session->events().size() : 0; m_seen < n; ++m_seen)
+        if (!m_session->events()[m_seen].event.text.empty()) found.push_back(m_seen);
+    return found;
+}
+
 void EventsModel::takeNew() {
-    const std::size_t now = m_session->events().size();
-    if (now == m_count) return;
-    beginInsertRows({}, 0, int(now - m_count) - 1);  // events are only ever added
-    m_count = now;
+    const std::vector<std::size_t> found = newOnes();
+    if (found.empty()) return;
+    beginInsertRows({}, 0, int(found.size()) - 1);  // events are only ever added
+    m_rows.insert(m_rows.end(), found.begin(), found.end());
     endInsertRows();
 }
 
 int EventsModel::rowOf(qint64 id) const {
-    for (std::size_t i = 0; i < m_count; ++i)
-        if (m_session->events()[i].id == id) return int(m_count - 1 - i);
+    for (int i = 0; i < rowCount(); ++i)
+        if (row(i).id == id) return i;
     return -1;
 }
 
-int EventsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_count); }
+int EventsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_rows.size()); }
 int EventsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(ColumnCount); }
 
 QVariant EventsModel::data(const QModelIndex& index, int role) const {

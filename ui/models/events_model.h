@@ -1,4 +1,4 @@
-// What happened in a run, newest first.
+// What happened in a run, newest first; events that only carry facts for programs are left out.
 #pragma once
 
 #include "session/run_session.h"
@@ -27,10 +27,12 @@ public:
 
 private:
     void takeNew();
-    const store::EventRow& row(int row) const { return m_session->events()[m_count - 1 - std::size_t(row)]; }
+    std::vector<std::size_t> newOnes();
+    const store::EventRow& row(int row) const { return m_session->events()[m_rows[m_rows.size() - 1 - std::size_t(row)]]; }
 
     std::shared_ptr<session::RunSession> m_session;
-    std::size_t m_count = 0;  ///< events of the session that rows were made for
+    std::vector<std::size_t> m_rows;  ///< events of the session that are shown, oldest first
+    std::size_t m_seen = 0;           ///< events of the session looked at
 };
 
 }  // namespace lathe::models
