@@ -1,5 +1,6 @@
 #include "command_line.h"
 
+#include "launch/supervisor.h"
 #include "output.h"
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,7 @@ enum Needs : unsigned {
     Target = 1,         // exactly one
     More = 2,           // any number behind it
     Settings = 4,       // --set
-    Detach = 8,         // --detach
+    Detach = 8,         // --detach: verbs that start a session
 };
 
 struct Verb {
@@ -63,7 +64,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 completed, 2 bad usage or configuration, 3 failed, 4 stopped on request, 5 killed or interrupted,\n"
     "6 diverged, 7 memory exhausted, 8 in use by another process.";
 
-void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen) {
+void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, bool& startsSession) {
     std::string name = verb.name;
     const std::size_t comma = name.find(',');
     CLI::App* command = app.add_subcommand(name.substr(0, comma), verb.help);
@@ -84,7 +85,10 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen) 
         command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");
     }
     if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
-    command->callback([&chosen, action = verb.action] { chosen = action; });
+    command->callback([&, action = verb.action, needs = verb.needs] {
+        chosen = action;
+        startsSession = (needs & Detach) != 0;
+    });
 }
 
 }  // namespace
@@ -96,15 +100,17 @@ ExitCode runCommandLine(int argc, char** argv) {
     app.require_subcommand(1);
     Options options;
     Action chosen = nullptr;
+    bool startsSession = false;
     app.fallthrough();
     app.add_option("--workspace", options.workspace, "Folder that holds all runs (else $LATHE_WORKSPACE, else ~/lathe)");
     app.add_flag("--json", options.json, "Answer in JSON");
-    for (const Verb& verb : kVerbs) addVerb(app, verb, options, chosen);
+    for (const Verb& verb : kVerbs) addVerb(app, verb, options, chosen, startsSession);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& problem) {
         return app.exit(problem) == 0 ? ExitCode::Completed : ExitCode::Usage;
     }
+    if (startsSession) launch::holdStopSignals();
     return chosen(options);
 }
 

@@ -76,6 +76,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
         const auto ended = launch::superviseSession({run, prepared.session, ready[1], {}}, std::move(prepared.lock));
         std::_Exit(ended ? static_cast<int>(*ended) : static_cast<int>(ExitCode::Failed));
     }
+    launch::releaseStopSignals();
     ::close(ready[1]);
     { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }
     const auto up = waitUntilUp(ready[0], supervisor, run);

@@ -30,7 +30,7 @@ using rundir::State;
 static constexpr std::int64_t kSecond = 1'000'000'000;
 static constexpr std::int64_t kFlushEvery = kSecond, kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
 static constexpr int kWorkerRing = 0, kOwnRing = 1;  // one rank; the supervisor's ring comes after the ranks'
-static constexpr std::uint64_t kMaxConfigBytes = 1u << 20;
+static constexpr std::uint64_t kMaxConfigBytes = 1u << 20, kReserveBytes = 1u << 20;
 
 static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
@@ -52,18 +52,34 @@ static bool isOnNetwork(const std::filesystem::path& folder) {
     return std::find(kKinds.begin(), kKinds.end(), static_cast<std::uint32_t>(info.f_type)) != kKinds.end();
 }
 
-static int watchSignals() {
+static sigset_t stopSignals() {
     sigset_t stops;
     ::sigemptyset(&stops);
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
+    return stops;
+}
+
+void holdStopSignals() {
+    const sigset_t stops = stopSignals();
     ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+}
+
+void releaseStopSignals() {
+    const sigset_t stops = stopSignals();
+    ::pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
+}
+
+static int watchSignals() {
+    holdStopSignals();
     std::signal(SIGPIPE, SIG_IGN);
+    const sigset_t stops = stopSignals();
     return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 Result<void> Session::open() {
     m_signals = watchSignals();
     LATHE_TRY(readPlan());
+    LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
     LATHE_TRY(startWorker());
@@ -97,6 +113,18 @@ Result<void> Session::readPlan() {
     m_summary.state = State::Starting;
     m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
+}
+
+/// Room that is given back at the end, so that a full disk cannot keep the exit record from being written.
+Result<void> Session::reserveSpace() {
+    giveSpaceBack();
+    LATHE_TRY_ASSIGN(const auto file, disk().create(m_run.reserve()));
+    return file->reserve(kReserveBytes);
+}
+
+void Session::giveSpaceBack() {
+    if (const auto removed = disk().remove(m_run.reserve()); !removed && removed.error().code != ErrorCode::NotFound)
+        log::warning(removed.error().text());
 }
 
 Result<void> Session::openStore() {
@@ -366,6 +394,7 @@ SessionEnd Session::judge() const {
 
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
+    giveSpaceBack();
     if (m_worker && !m_workerEnd) m_worker->signal(SIGKILL);
     SessionEnd end;
     ExitCode code = ExitCode::Failed;

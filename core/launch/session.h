@@ -42,6 +42,8 @@ public:
 
 private:
     Result<void> readPlan();
+    Result<void> reserveSpace();
+    void giveSpaceBack();
     Result<void> openMemory();
     Result<void> openStore();
     Result<void> startWorker();

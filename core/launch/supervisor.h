@@ -74,6 +74,12 @@ struct SupervisorOptions {
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
 };
 
+/// Keeps SIGTERM, SIGINT and SIGHUP waiting from here on, so that one which comes while a run is being made is heard by
+/// its supervisor instead of leaving half a run behind. Called before a session is prepared.
+void holdStopSignals();
+/// For a process that leaves the supervising to another one.
+void releaseStopSignals();
+
 /// Runs the session to its end; the exit record is written before it returns. SIGTERM, SIGINT and SIGHUP mean save and
 /// stop, a second one leave at once.
 /// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <sys/random.h>
 
@@ -15,6 +16,7 @@ namespace stdfs = std::filesystem;
 
 static constexpr std::size_t kMaxNameLength = 40;
 static constexpr std::size_t kIdLength = 12;
+static constexpr auto kLeftoverAge = std::chrono::minutes(10);
 
 std::string newRunId() {
     static constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -52,6 +54,18 @@ static std::string stampText(std::int64_t wallNs) {
     return text.data();
 }
 
+/// What programs left that died while they made a run. Those that may still be at it hold the lock or are young.
+static void removeUnfinishedRuns(FileSystem& fs, const stdfs::path& runs) {
+    const auto names = listFolder(runs);
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        const RunFolder unfinished(runs / (*names)[i]);
+        if (!(*names)[i].starts_with(".new-") || RunLock::isHeld(unfinished.lock())) continue;
+        std::error_code problem;
+        const auto changed = stdfs::last_write_time(unfinished.root(), problem);
+        if (!problem && stdfs::file_time_type::clock::now() - changed > kLeftoverAge) (void)removeTree(fs, unfinished.root());
+    }
+}
+
 static Result<void> fillRun(FileSystem& fs, const RunFolder& run, const RunManifest& manifest, const std::string& configYaml,
                             const std::function<Result<void>(const RunFolder&)>& fill) {
     for (const stdfs::path& folder : {run.root(), run.sessions(), run.checkpoints(), run.spill(), run.logs()})
@@ -65,6 +79,7 @@ Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const 
                             const std::function<Result<void>(const RunFolder&)>& fill) {
     const stdfs::path runs = workspace / "runs";
     LATHE_TRY(makeFolders(fs, runs));
+    removeUnfinishedRuns(fs, runs);
     const RunFolder unfinished(runs / (".new-" + manifest.id));
     const RunFolder run(runs / (stampText(manifest.createdNs) + "-" + folderWord(manifest.name) + "-" + manifest.id));
     const auto made = [&]() -> Result<void> {

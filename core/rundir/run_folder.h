@@ -45,6 +45,7 @@ public:
     std::filesystem::path lock() const { return m_root / "lock"; }
     std::filesystem::path workersLock() const { return m_root / "workers.lock"; }
     std::filesystem::path socket() const { return m_root / "control.sock"; }
+    std::filesystem::path reserve() const { return m_root / "reserve"; }
     std::filesystem::path database() const { return m_root / "run.sqlite"; }
     std::filesystem::path checkpoints() const { return m_root / "checkpoints"; }
     std::filesystem::path spill() const { return m_root / "spill"; }

@@ -8,9 +8,11 @@
 #include "store/run_store.h"
 #include "trainer_process.h"
 
+#include <QtCore/QScopeGuard>
 #include <QtTest/QTest>
 
 #include <algorithm>
+#include <sys/mount.h>
 #include <unistd.h>
 
 using namespace lathe;
@@ -35,7 +37,7 @@ static std::vector<std::string> eventKinds(const rundir::RunFolder& run) {
 /// What a session that is over must not leave.
 static void nothingIsLeft(const rundir::RunFolder& run) {
     QVERIFY(!rundir::RunLock::isHeld(run.lock()) && !rundir::RunLock::isHeld(run.workersLock()));
-    for (const auto& file : {run.liveJson(), run.socket()}) QVERIFY2(!std::filesystem::exists(file), file.c_str());
+    for (const auto& file : {run.liveJson(), run.socket(), run.reserve()}) QVERIFY2(!std::filesystem::exists(file), file.c_str());
     for (const auto& entry : std::filesystem::recursive_directory_iterator(run.root()))
         QVERIFY2(entry.path().string().find(".tmp-") == std::string::npos, entry.path().c_str());
 }
@@ -389,6 +391,47 @@ private Q_SLOTS:
         QCOMPARE(workspace->ask({"show", "latest"}).code, 0);
         QCOMPARE(workspace->ask({"continue", "latest"}).code, 3);
         std::filesystem::permissions(run.root(), std::filesystem::perms::owner_all);
+    }
+    void aMissingWorkerIsNamed() {
+        Workspace workspace;
+        workspace.useFakeWorker("/nowhere");
+        const Answer answer = workspace.ask({"run", "digits-mlp", "--detach"});
+        QCOMPARE(answer.code, 3);
+        QVERIFY2(answer.err.find("lathe-worker") != std::string::npos, answer.err.c_str());
+        QVERIFY(launch::standingOf(workspace.latest()).state == State::Failed);
+        nothingIsLeft(workspace.latest());
+    }
+    void aSignalBeforeTheSupervisorIsReadyIsHeard() {
+        const auto workspace = fresh("train");
+        for (int round = 0; round < 20; ++round) {
+            const auto process = workspace->start({"run", "digits-mlp", "--json"});
+            QVERIFY(process->waitForStarted());
+            process->waitForFinished(round);  // at most so many milliseconds
+            ::kill(static_cast<pid_t>(process->processId()), SIGTERM);
+            const Answer answer = Workspace::finish(*process);
+            QVERIFY2(answer.code == 4 || answer.code == -1, std::to_string(answer.code).c_str());  // -1: before it read its command line
+        }
+        for (const auto& run : rundir::listRuns(workspace->folder())) QVERIFY(launch::standingOf(run).state == State::Stopped);
+        const auto names = listFolder(workspace->folder() / "runs");
+        QVERIFY(!names.ok() || std::none_of(names->begin(), names->end(), [](const auto& name) { return name.starts_with("."); }));
+    }
+    void aFullDiskStillGetsItsExitRecord() {
+        const auto workspace = fresh("points 20; hold " + workspaceFlag() + "; points 20; end completed, 0");
+        std::filesystem::remove(workspaceFlag());
+        QVERIFY(makeFolders(FileSystem::real(), workspace->folder()).ok());
+        if (::mount("tmpfs", workspace->folder().c_str(), "tmpfs", 0, "size=4m") != 0) QSKIP("no right to mount a small disk");
+        const auto unmount = qScopeGuard([&] { ::umount2(workspace->folder().c_str(), MNT_DETACH); });
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 20; }));
+        const auto filler = FileSystem::real().create(workspace->folder() / "filler");
+        const std::vector<std::byte> block(4096);
+        while ((*filler)->write(block).ok()) {}
+        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QVERIFY2(launch::standingOf(run).state == State::Completed, launch::standingOf(run).why.c_str());
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{40});
+        nothingIsLeft(run);
     }
     void eventsTellWhatWasAsked() {
         const auto workspace = fresh("train");

@@ -65,6 +65,15 @@ private Q_SLOTS:
         QCOMPARE(run.error().code, ErrorCode::NoSpace);
         QVERIFY(listFolder(workspace / "runs")->empty());
     }
+    void halfMadeRunsOfDeadProgramsAreRemoved() {
+        const auto workspace = freshWorkspace();
+        const auto old = workspace / "runs/.new-old", young = workspace / "runs/.new-young";
+        QVERIFY(makeFolders(disk(), old / "logs").ok() && makeFolders(disk(), young).ok());
+        stdfs::last_write_time(old, stdfs::file_time_type::clock::now() - std::chrono::hours(1));
+        QVERIFY(createRun(disk(), workspace, manifestNamed("x"), "").ok());
+        QVERIFY(!stdfs::exists(old) && stdfs::exists(young));
+        QCOMPARE(listRuns(workspace).size(), std::size_t{1});
+    }
     void namesBecomeFolderWords_data() {
         QTest::addColumn<QByteArray>("name");
         QTest::addColumn<QByteArray>("word");
