@@ -4,22 +4,14 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
-#include "base/program_paths.h"
-#include "config/config.h"
-#include "launch/identity.h"
 #include "launch/retention.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/history.h"
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
 
@@ -29,8 +21,6 @@ using rundir::State;
 
 static constexpr std::int64_t kSecond = 1'000'000'000;
 static constexpr std::int64_t kFlushEvery = kSecond, kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
-static constexpr int kWorkerRing = 0, kOwnRing = 1;  // one rank; the supervisor's ring comes after the ranks'
-static constexpr std::uint64_t kMaxConfigBytes = 1u << 20, kReserveBytes = 1u << 20;
 
 static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
@@ -42,148 +32,6 @@ Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
     if (m_signals >= 0) ::close(m_signals);
 }
-
-// ---- opening
-
-static bool isOnNetwork(const std::filesystem::path& folder) {
-    struct statfs info {};
-    if (::statfs(folder.c_str(), &info) != 0) return false;
-    constexpr std::array<std::uint32_t, 5> kKinds = {0x6969, 0xff534d42, 0xfe534d42, 0x0bd00bd0, 0x47504653};  // NFS, CIFS, SMB2, Lustre, GPFS
-    return std::find(kKinds.begin(), kKinds.end(), static_cast<std::uint32_t>(info.f_type)) != kKinds.end();
-}
-
-static sigset_t stopSignals() {
-    sigset_t stops;
-    ::sigemptyset(&stops);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
-    return stops;
-}
-
-void holdStopSignals() {
-    const sigset_t stops = stopSignals();
-    ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
-}
-
-void releaseStopSignals() {
-    const sigset_t stops = stopSignals();
-    ::pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
-}
-
-static int watchSignals() {
-    holdStopSignals();
-    std::signal(SIGPIPE, SIG_IGN);
-    const sigset_t stops = stopSignals();
-    return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-Result<void> Session::open() {
-    m_signals = watchSignals();
-    LATHE_TRY(readPlan());
-    LATHE_TRY(reserveSpace());
-    LATHE_TRY(openStore());
-    LATHE_TRY(openMemory());
-    LATHE_TRY(startWorker());
-    return announce();
-}
-
-Result<void> Session::readPlan() {
-    LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_options.session));
-    LATHE_TRY_ASSIGN(const std::string yaml, readFile(m_run.sessionYaml(m_options.session), kMaxConfigBytes));
-    const config::Loaded loaded = config::parse(yaml, m_run.root());
-    if (config::hasErrors(loaded.problems)) {
-        return Error{ErrorCode::Config, m_run.sessionYaml(m_options.session).string() + " cannot be used: " + loaded.problems.front().sentence,
-                     loaded.problems.front().key, {}};
-    }
-    m_config = loaded.config;
-    if (!m_record.checkpoint.empty() && !m_record.weightsOnly) {
-        LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(m_run.checkpoints() / m_record.checkpoint));
-        m_startStep = manifest.counters.globalStep.value();
-        m_startAttempt = manifest.counters.updateAttempts.value();
-        m_summary.counters = manifest.counters;
-    }
-    const Counters loadedCounters = m_summary.counters;
-    LATHE_TRY_ASSIGN(m_summary, rundir::readSummary(m_run));
-    m_summary.counters = loadedCounters;
-    m_summary.task = m_config.task.name;
-    m_summary.model = m_config.model.name;
-    m_summary.sessions = m_options.session;
-    m_summary.startedNs = m_record.startedNs;
-    m_summary.endedNs = 0;
-    m_summary.why.clear();
-    m_summary.state = State::Starting;
-    m_token = m_summary.id + "-" + std::to_string(m_options.session);
-    return {};
-}
-
-/// Room that is given back at the end, so that a full disk cannot keep the exit record from being written.
-Result<void> Session::reserveSpace() {
-    giveSpaceBack();
-    LATHE_TRY_ASSIGN(const auto file, disk().create(m_run.reserve()));
-    return file->reserve(kReserveBytes);
-}
-
-void Session::giveSpaceBack() {
-    if (const auto removed = disk().remove(m_run.reserve()); !removed && removed.error().code != ErrorCode::NotFound)
-        log::warning(removed.error().text());
-}
-
-Result<void> Session::openStore() {
-    LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database(), isOnNetwork(m_run.root())));
-    store::SessionRow row;
-    row.number = m_options.session;
-    row.parentSession = m_record.parentSession;
-    row.parentAttempt = m_record.parentAttempt;
-    row.verb = m_record.verb;
-    row.startedNs = m_record.startedNs;
-    row.firstStep = m_startStep + 1;
-    row.lastStep = m_startStep;
-    LATHE_TRY(m_writer->beginSession(row));
-    m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session, m_startStep);
-    return {};
-}
-
-Result<void> Session::openMemory() {
-    LATHE_TRY_ASSIGN(m_segment, live::Segment::create({}, m_token));
-    LATHE_ASSERT(m_segment->writers() == kOwnRing + 1);
-    for (int ring = 0; ring < m_segment->writers(); ++ring) m_feeds.emplace_back(*m_segment, ring, m_run.spill(), m_options.session);
-    m_control.recordedSeq.assign(static_cast<std::size_t>(m_segment->writers()), 0);
-    setWishes();
-    return {};
-}
-
-Result<void> Session::startWorker() {
-    std::array<int, 2> lifeline{-1, -1};
-    if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
-    m_lifeline = lifeline[1];
-    m_oomKillsBefore = outOfMemoryKills();
-    // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
-    if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
-    WorkerCommand command;
-    command.program = siblingProgram("lathe-worker");
-    command.arguments = {"train", "--run", m_run.root().string(), "--session", std::to_string(m_options.session), "--rank", "0",
-                         "--world", "1", "--segment-fd", "3", "--lifeline-fd", "4"};
-    command.log = m_run.rankLog(kWorkerRing);
-    command.segmentFd = m_segment->fd();
-    command.lifelineFd = lifeline[0];
-    auto worker = WorkerProcess::start(command, m_token);
-    ::close(lifeline[0]);
-    if (!worker) return std::move(worker).error();
-    m_worker.emplace(std::move(*worker));
-    return {};
-}
-
-Result<void> Session::announce() {
-    LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
-    LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
-    const auto self = identityOf(::getpid(), m_token);
-    if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
-    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, {m_worker->identity()}, m_options.session, m_record.startedNs}));
-    writeSummary();
-    if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
-    return {};
-}
-
-// ---- the loop
 
 void Session::wait(int milliseconds) {
     std::array<pollfd, 3> what = {{{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_worker->pidfd(), POLLIN, 0}}};

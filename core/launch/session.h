@@ -67,6 +67,8 @@ private:
     std::string statusJson() const;
     std::string phaseText() const;
 
+    static constexpr int kWorkerRing = 0, kOwnRing = 1;  ///< one rank; the supervisor's ring comes after the ranks'
+
     const SupervisorOptions m_options;
     const rundir::RunFolder& m_run;
     rundir::SessionRecord m_record;

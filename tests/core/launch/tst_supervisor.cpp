@@ -6,6 +6,7 @@
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
+#include "read_only.h"
 #include "trainer_process.h"
 
 #include <QtCore/QScopeGuard>
@@ -374,7 +375,7 @@ private Q_SLOTS:
             QVERIFY(!launch::VerifiedProcess::find(other).has_value());
         }
     }
-    void aNewerFormatAndAReadOnlyFolderGiveSentences() {
+    void aNewerFormatIsRefusedByName() {
         const auto workspace = fresh("points 5; save; end stopped, 4");
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
         const auto run = workspace->latest();
@@ -386,11 +387,23 @@ private Q_SLOTS:
         QCOMPARE(refused.code, 3);
         QVERIFY2(refused.err.find("format 9") != std::string::npos, refused.err.c_str());
         QVERIFY(replaceFile(FileSystem::real(), run.sessionJson(1), session).ok());
-        if (::geteuid() == 0) QSKIP("root may write anywhere");
-        std::filesystem::permissions(run.root(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-        QCOMPARE(workspace->ask({"show", "latest"}).code, 0);
-        QCOMPARE(workspace->ask({"continue", "latest"}).code, 3);
-        std::filesystem::permissions(run.root(), std::filesystem::perms::owner_all);
+    }
+    void aReadOnlyFolderIsReadAndNotChanged() {
+        const auto workspace = fresh("points 5; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        const ReadOnlyFolder readOnly(run.root());
+        if (!readOnly.works()) QSKIP("no right to mount, and root may write anywhere");
+        QVERIFY(launch::standingOf(run).state == State::Stopped);
+        QCOMPARE(workspace->ask({"show", "latest", "--json"}).json()["series"].empty(), false);
+        QCOMPARE(workspace->ask({"series", "latest", "train/loss", "--json"}).json().size(), std::size_t{5});
+        QCOMPARE(workspace->ask({"verify", "latest@latest"}).code, 0);
+        for (const QStringList& words : {QStringList{"continue", "latest"}, {"roll-back", "latest@5"}, {"pin", "latest@5"}, {"export", "latest"}}) {
+            const Answer refused = workspace->ask(words);
+            QCOMPARE(refused.code, 3);
+            QVERIFY2(refused.err.find(run.root().string()) != std::string::npos, refused.err.c_str());
+        }
+        QCOMPARE(workspace->ask({"fork", "latest@5"}).code, 4);  // takes from it without changing it
     }
     void aMissingWorkerIsNamed() {
         Workspace workspace;
