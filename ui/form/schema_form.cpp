@@ -136,6 +136,7 @@ void SchemaForm::reveal(const QString& key) {
     m_onlyChanged->setChecked(m_onlyChanged->isChecked() && m_model.isChanged(key));
     if (row->field().level == config::Level::Advanced && !row->isVisibleTo(this)) m_advanced->setChecked(true);
     row->input()->setFocus(Qt::OtherFocusReason);
+    if (auto* line = qobject_cast<QLineEdit*>(row->input())) line->selectAll();
     // The row may have appeared just now; its place is known after the layout has run.
     m_scroll->widget()->layout()->activate();
     m_scroll->ensureWidgetVisible(row, 0, 80);

@@ -54,8 +54,8 @@ void RunVerbs::continueRun(const QString& folder) {
 std::optional<RunVerbs::Target> RunVerbs::targetOf(const QString& folder) const {
     const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
     const int newest = rundir::newestSession(run);
-    const auto file = newest > 0 ? run.sessionYaml(newest) : run.configYaml();
-    auto loaded = config::load(file.string());
+    auto loaded = config::load((newest > 0 ? run.sessionYaml(newest) : run.configYaml()).string());
+    if (!loaded.ok()) loaded = config::load(run.configYaml().string());
     if (!loaded.ok()) return std::nullopt;
     const config::RunSection& section = loaded->config.run;
     const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
