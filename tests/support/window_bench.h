@@ -14,6 +14,14 @@
 #include <deque>
 #include <memory>
 
+// A window on a busy machine may take its time: facts are waited for longer than Qt Test does by itself.
+#undef QTRY_VERIFY
+#define QTRY_VERIFY(fact) QTRY_VERIFY_WITH_TIMEOUT((fact), 30000)
+#undef QTRY_VERIFY2
+#define QTRY_VERIFY2(fact, message) QTRY_VERIFY2_WITH_TIMEOUT((fact), (message), 30000)
+#undef QTRY_COMPARE
+#define QTRY_COMPARE(actual, expected) QTRY_COMPARE_WITH_TIMEOUT((actual), (expected), 30000)
+
 namespace lathe::tests {
 
 class AnsweringPrompts : public pages::Prompts {

@@ -151,7 +151,7 @@ private Q_SLOTS:
         QVERIFY2(m_bench->called().contains(QStringLiteral("run digits-mlp --detach --set optimizer.learning_rate=0.02")), qPrintable(m_bench->called()));
     }
     void aTrainerThatRefusesSaysWhyAndTheFormStays() {
-        m_bench->useScript(QStringLiteral("{\"error\": \"The disk is full\"}"), 3);
+        m_bench->useScript(QStringLiteral("{\"error\": {\"code\": \"no space\", \"sentence\": \"The disk is full\"}}"), 3);
         auto& window = open();
         m_bench->click<QPushButton>("start");
         QTRY_COMPARE(message(), QStringLiteral("The disk is full"));
