@@ -430,7 +430,7 @@ private Q_SLOTS:
 
     void launcherTellsTheFolderOfTheNewRun() {
         const QString program = write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\ncp \"$2\" \"$(dirname \"$0\")/seen.yaml\"\n"
-                                      "echo \"$@\" > \"$(dirname \"$0\")/arguments\"\necho 'noise'\necho '{\"id\":\"abc\",\"folder\":\"/w/runs/20260101-x-abc\"}'\n", true);
+                                      "echo \"$@\" > \"$(dirname \"$0\")/arguments\"\necho 'noise'\necho '{\"run\":\"abc\",\"folder\":\"/w/runs/20260101-x-abc\"}'\n", true);
         session::Launcher launcher(workspace());
         launcher.setProgram(program.toStdString());
         QSignalSpy finished(&launcher, &session::Launcher::finished);

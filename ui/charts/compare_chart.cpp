@@ -22,7 +22,7 @@ struct CompareChart::Impl {
         auto* column = new QVBoxLayout(widget);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(chart);
-        builder.setSmoothing(0.6);
+        builder.setSmoothing(0.9);
         timer.setSingleShot(true);
         timer.setInterval(kRepaintMs);
         QObject::connect(&timer, &QTimer::timeout, widget, [this] { update(); });

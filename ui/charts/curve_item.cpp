@@ -4,6 +4,7 @@
 
 #include <QPainter>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::charts {
@@ -42,13 +43,30 @@ int CurveItem::eventAt(QPointF position) const {
     if (position.y() < m_area.top() - 2 || position.y() > m_area.top() + 2 * kDiamond + 3) return -1;
     int nearest = -1;
     double best = kDiamond + 3;
-    for (std::size_t i = 0; i < m_scene->events.size(); ++i) {
-        const double distance = std::abs(m_area.left() + m_scene->x.unit(m_scene->events[i].x) * m_area.width() - position.x());
+    for (const std::size_t i : shownEvents(*m_scene, m_area.width())) {
+        const double x = std::clamp(m_scene->x.unit(m_scene->events[i].x) * m_area.width(), kDiamond, m_area.width() - kDiamond);
+        const double distance = std::abs(m_area.left() + x - position.x());
         if (!(distance < best)) continue;
         best = distance;
         nearest = int(i);
     }
     return nearest;
+}
+
+std::vector<std::size_t> shownEvents(const Scene& scene, double width) {
+    std::vector<std::size_t> shown;
+    std::vector<bool> taken(std::size_t(std::max(1.0, width)) + 1);  // by pixel: thousands of events stay cheap
+    for (const EventKind kind : {EventKind::Error, EventKind::Pause, EventKind::Resume, EventKind::Checkpoint, EventKind::Other, EventKind::Evaluation})
+        for (std::size_t i = 0; i < scene.events.size(); ++i) {
+            const double unit = scene.events[i].kind == kind ? scene.x.unit(scene.events[i].x) : -1;
+            if (!(unit >= 0 && unit <= 1)) continue;
+            const auto x = std::size_t(unit * width);
+            const std::size_t from = x - std::min<std::size_t>(x, std::size_t(2 * kDiamond)), to = std::min(taken.size(), x + std::size_t(2 * kDiamond) + 1);
+            if (std::find(taken.begin() + std::ptrdiff_t(from), taken.begin() + std::ptrdiff_t(to), true) != taken.begin() + std::ptrdiff_t(to)) continue;
+            taken[std::min(x, taken.size() - 1)] = true;
+            shown.push_back(i);
+        }
+    return shown;
 }
 
 }  // namespace lathe::charts

@@ -16,6 +16,19 @@ namespace {
 constexpr double kLine = 1.5, kAbandonedLine = 1.2, kRawLine = 1.0;
 constexpr double kDot = 2.4;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+QColor colorOf(EventKind kind, const Palette& palette) {
+    switch (kind) {
+    case EventKind::Error: return palette.danger;
+    case EventKind::Pause: return palette.paused;
+    case EventKind::Resume: return palette.accent;
+    case EventKind::Evaluation: return palette.success;
+    case EventKind::Checkpoint:
+    case EventKind::Other: break;
+    }
+    return palette.muted;
+}
+
 }  // namespace
 
 CurvePainter::CurvePainter(QImage& image, const Scene& scene, double ratio) : m_image(image), m_scene(scene), m_ratio(ratio) {
@@ -188,17 +201,10 @@ void CurvePainter::paintEvents() {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     const double r = kDiamond * m_ratio;
-    for (const ChartEvent& event : m_scene.events) {
-        const double unit = m_scene.x.unit(event.x);
-        if (!(unit >= 0 && unit <= 1)) continue;
-        const Palette& palette = *m_scene.palette;
-        QColor color = palette.muted;
-        if (event.kind == EventKind::Error) color = palette.danger;
-        else if (event.kind == EventKind::Pause) color = palette.paused;
-        else if (event.kind == EventKind::Resume) color = palette.accent;
-        else if (event.kind == EventKind::Evaluation) color = palette.success;
-        const double x = std::clamp(unit * m_image.width(), r, m_image.width() - r);
-        painter.setBrush(color);
+    for (const std::size_t i : shownEvents(m_scene, m_image.width() / m_ratio)) {
+        const ChartEvent& event = m_scene.events[i];
+        const double x = std::clamp(m_scene.x.unit(event.x) * m_image.width(), r, m_image.width() - r);
+        painter.setBrush(colorOf(event.kind, *m_scene.palette));
         painter.drawPolygon(QPolygonF({{x, 0}, {x + r, r}, {x, 2 * r}, {x - r, r}}));
     }
 }

@@ -56,8 +56,8 @@ RunCharts::Impl::Impl(RunCharts* widget) : q(widget) {
             else if (event.id >= 0) Q_EMIT widget->eventClicked(event.id);
         });
     }
-    for (const Chart chart : {Loss, GradientNorm, Throughput}) charts[chart]->setIgnoreOutliers(true);
-    builder.setSmoothing(0.6);
+    for (const Chart chart : {Loss, GradientNorm}) charts[chart]->setIgnoreOutliers(true);  // dips of the throughput matter
+    builder.setSmoothing(0.9);
     timer.setSingleShot(true);
     timer.setInterval(kRepaintMs);
     QObject::connect(&timer, &QTimer::timeout, widget, [this] { update(); });
@@ -121,7 +121,7 @@ void RunCharts::setShowAbandoned(bool on) {
 bool RunCharts::showAbandoned() const { return m_impl->showAbandoned; }
 
 void RunCharts::setIgnoreOutliers(bool on) {
-    for (const Chart chart : {Loss, GradientNorm, Throughput}) m_impl->charts[chart]->setIgnoreOutliers(on);
+    for (const Chart chart : {Loss, GradientNorm}) m_impl->charts[chart]->setIgnoreOutliers(on);
 }
 
 void RunCharts::setLogLoss(bool on) { m_impl->charts[Loss]->setLogY(on); }

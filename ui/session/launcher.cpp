@@ -50,7 +50,7 @@ LaunchResult resultOf(const ChildProcess::Ended& ended) {
     const QList<QByteArray> lines = ended.output.trimmed().split('\n');
     result.json = lines.isEmpty() ? QByteArray() : lines.last();
     const QJsonObject object = QJsonDocument::fromJson(result.json).object();
-    result.id = object.value(QStringLiteral("id")).toString();
+    result.id = object.value(QStringLiteral("run")).toString();
     result.folder = QDir(object.value(QStringLiteral("folder")).toString()).dirName();
     if (result.folder == QLatin1String(".")) result.folder.clear();
     result.ok = ended.exitCode == 0;
