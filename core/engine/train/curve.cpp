@@ -24,7 +24,7 @@ std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::
     if (config.schedule.totalUpdates && *config.schedule.totalUpdates != stored) {
         m_schedule.totalUpdates = *config.schedule.totalUpdates;
         changes.push_back("The learning-rate curve is now " + std::to_string(m_schedule.totalUpdates) + " updates long, it was " + std::to_string(stored));
-    } else if (planned && planned->value() != stored && config.schedule.name != "constant") {
+    } else if (!config.schedule.totalUpdates && planned && planned->value() != stored && config.schedule.name != "constant") {
         changes.push_back("The run is now " + std::to_string(planned->value()) + " updates long; its learning-rate curve keeps " + std::to_string(stored) +
                           " (schedule.total_updates changes it)");
     }
