@@ -9,6 +9,10 @@
 
 namespace lathe::charts {
 
+namespace {
+constexpr double kPixelsPerEvaluation = 40;
+}
+
 void CurveItem::setArea(const QRectF& area) {
     if (area == m_area) return;
     prepareGeometryChange();
@@ -55,8 +59,12 @@ int CurveItem::eventAt(QPointF position) const {
 
 std::vector<std::size_t> shownEvents(const Scene& scene, double width) {
     std::vector<std::size_t> shown;
+    const auto evaluations = std::count_if(scene.events.begin(), scene.events.end(), [&](const ChartEvent& event) {
+        return event.kind == EventKind::Evaluation && event.x >= scene.x.lo && event.x <= scene.x.hi;
+    });
     std::vector<bool> taken(std::size_t(std::max(1.0, width)) + 1);  // by pixel: thousands of events stay cheap
-    for (const EventKind kind : {EventKind::Error, EventKind::Pause, EventKind::Resume, EventKind::Checkpoint, EventKind::Other, EventKind::Evaluation})
+    for (const EventKind kind : {EventKind::Error, EventKind::Pause, EventKind::Resume, EventKind::Checkpoint, EventKind::Other, EventKind::Evaluation}) {
+        if (kind == EventKind::Evaluation && double(evaluations) > width / kPixelsPerEvaluation) break;
         for (std::size_t i = 0; i < scene.events.size(); ++i) {
             const double unit = scene.events[i].kind == kind ? scene.x.unit(scene.events[i].x) : -1;
             if (!(unit >= 0 && unit <= 1)) continue;
@@ -66,6 +74,7 @@ std::vector<std::size_t> shownEvents(const Scene& scene, double width) {
             taken[std::min(x, taken.size() - 1)] = true;
             shown.push_back(i);
         }
+    }
     return shown;
 }
 

@@ -51,8 +51,8 @@ private:
 /// Half the width of an event's diamond.
 constexpr double kDiamond = 4;
 
-/// Events in view that have room on a plot of this width, by index: errors first, evaluations (their points are in the
-/// chart anyway) last. A diamond that would lie on another one is left out.
+/// Events in view that have room on a plot of this width, by index: errors first, evaluations last and only
+/// while they are few (their points are in the chart anyway). A diamond that would lie on another one is left out.
 std::vector<std::size_t> shownEvents(const Scene& scene, double width);
 
 }  // namespace lathe::charts
