@@ -18,11 +18,9 @@ using rundir::JsonReader;
 static constexpr std::size_t kSparklinePoints = 64;
 static constexpr const char* kLoss = "train/loss";
 
-FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session, std::int64_t startStep)
-    : m_writer(writer), m_summary(summary), m_session(session), m_activeBefore(summary.activeSeconds),
-      m_lastAttempt(summary.counters.updateAttempts.value()), m_lastStep(startStep) {
-    std::erase_if(m_summary.sparkline, [&](const auto& point) { return point.first > startStep; });
-    if (m_summary.best && m_summary.best->step > startStep) m_summary.best.reset();
+FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session)
+    : m_writer(writer), m_summary(summary), m_session(session), m_activeBefore(summary.activeBefore),
+      m_lastAttempt(summary.counters.updateAttempts.value()), m_lastStep(summary.counters.globalStep.value()) {
     if (m_summary.sparkline.size() > 1) m_stride = std::max<std::int64_t>(1, m_summary.sparkline[1].first - m_summary.sparkline[0].first);
 }
 

@@ -19,9 +19,9 @@ namespace lathe::launch {
 
 class FrameBook {
 public:
-    /// `writer` and `summary` outlive the book. `summary` holds what earlier sessions left; points of it that lie behind
-    /// `startStep` belong to another branch and leave its sparkline and best value.
-    FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session, std::int64_t startStep);
+    /// `writer` and `summary` outlive the book. `summary` holds what earlier sessions left; its counters say where this
+    /// one stands.
+    FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session);
 
     void take(int ring, const live::Frame& frame);
 

@@ -202,6 +202,7 @@ void Session::setState(State state) {
 void Session::writeSummary() {
     m_summary.updatedNs = wall();
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
+    capLog(m_run.rankLog(kWorkerRing));
     m_summaryNs = now();
     m_summaryDue = false;
 }

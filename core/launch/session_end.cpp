@@ -70,6 +70,15 @@ std::uint64_t outOfMemoryKills() {
     return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
 }
 
+void capLog(const std::filesystem::path& file) {
+    constexpr std::uintmax_t kMost = 16u << 20;
+    std::error_code problem;
+    const auto size = std::filesystem::file_size(file, problem);
+    if (problem || size <= kMost) return;
+    std::filesystem::copy_file(file, file.string() + ".1", std::filesystem::copy_options::overwrite_existing, problem);
+    if (!problem) std::filesystem::resize_file(file, 0, problem);
+}
+
 std::string logTail(const std::filesystem::path& file, int lines) {
     constexpr std::size_t kMost = 1000;
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -37,6 +37,9 @@ SessionEnd judgeEnd(const EndFacts& facts);
 std::string signalText(int number);
 /// Kills by the kernel for lack of memory since the machine started (oom_kill in /proc/vmstat).
 std::uint64_t outOfMemoryKills();
+/// Moves what is in an append-only log to "<file>.1" once it is longer than 16 MiB; whoever has it open writes on at its
+/// beginning.
+void capLog(const std::filesystem::path& file);
 /// The last `lines` lines of a file that say something, at most 1,000 bytes.
 std::string logTail(const std::filesystem::path& file, int lines);
 

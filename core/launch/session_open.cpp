@@ -92,6 +92,10 @@ Result<void> Session::readPlan() {
     m_summary.endedNs = 0;
     m_summary.why.clear();
     m_summary.state = State::Starting;
+    m_summary.activeBefore = m_summary.activeSeconds;
+    // What lies behind the point that is gone back to belongs to another branch; the worker tells the best value it loads.
+    std::erase_if(m_summary.sparkline, [this](const auto& point) { return point.first > m_startStep; });
+    m_summary.best.reset();
     m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
 }
@@ -119,7 +123,7 @@ Result<void> Session::openStore() {
     row.firstStep = m_startStep + 1;
     row.lastStep = m_startStep;
     LATHE_TRY(m_writer->beginSession(row));
-    m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session, m_startStep);
+    m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session);
     return {};
 }
 

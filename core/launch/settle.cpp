@@ -146,9 +146,8 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     std::int64_t startStep = 0;
     if (const auto named = rundir::parseCheckpointName(record.checkpoint); named && !record.weightsOnly) startStep = named->step.value();
-    const std::int64_t stepBefore = summary.counters.globalStep.value();
     LATHE_TRY(writer->beginSession(rowOf(record, startStep, startStep)));
-    FrameBook book(*writer, summary, record.number, startStep);
+    FrameBook book(*writer, summary, record.number);
     LATHE_TRY(takeInSpill(run, record.number, *writer, book));
     if (!record.state) {
         const bool saidCompleted = book.ended() && book.ended()->state == State::Completed;
@@ -162,7 +161,7 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
         if (!book.environment().empty()) record.environment = book.environment();
         LATHE_TRY(rundir::writeSession(disk(), run, record));
     }
-    LATHE_TRY(writer->endSession(rowOf(record, startStep, std::max({startStep, stepBefore, book.lastStep()}))));
+    LATHE_TRY(writer->endSession(rowOf(record, startStep, std::max(startStep, book.lastStep()))));
     summary.state = *record.state;
     summary.why = record.why;
     summary.endedNs = record.endedNs;

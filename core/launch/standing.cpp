@@ -46,13 +46,14 @@ static Standing withoutRecord(const RunFolder& run, const std::optional<rundir::
 Standing standingOf(const RunFolder& run) {
     const auto live = rundir::readLive(run);
     if (live && *live && (*live)->supervisor.host != hostName()) return elsewhere(run, (*live)->supervisor.host);
-    if (rundir::RunLock::isHeld(run.lock())) return whileHeld(run);
-    // Read only now: the record is written before the lock is released.
+    // Asked first: the record is written before the lock is released.
+    const bool held = rundir::RunLock::isHeld(run.lock());
     const int newest = rundir::newestSession(run);
     if (newest == 0) return {State::Lost, "There is no session in this run folder", true};
     const auto record = rundir::readSession(run, newest);
     if (!record) return {State::Lost, record.error().text(), true};
-    if (record->state) return {*record->state, record->why, true};
+    if (record->state) return {*record->state, record->why, true};  // also while a short verb holds the lock
+    if (held) return whileHeld(run);
     return withoutRecord(run, live ? *live : std::nullopt);
 }
 
@@ -77,7 +78,7 @@ static std::vector<std::pair<int, std::int64_t>> lineOf(const RunFolder& run) {
         if (!record) break;
         if (record->parentSession >= session) break;  // a damaged record must not lead in circles
         last = record->parentAttempt;
-        if (record->parentSession == 0 && !record->checkpoint.empty()) line.emplace_back(0, std::numeric_limits<std::int64_t>::max());
+        if (record->parentSession == 0 && !record->checkpoint.empty() && !record->weightsOnly) line.emplace_back(0, std::numeric_limits<std::int64_t>::max());
         session = record->parentSession;
     }
     return line;

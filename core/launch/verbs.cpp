@@ -174,7 +174,22 @@ static int sessionOf(const std::string& checkpoint) {
     return named ? std::max(named->session, 1) : 1;
 }
 
-/// A new session of the same run. `checkpoint` empty: from the start.
+/// From where the newest session of a run without a usable checkpoint started: nothing, or the weights of another run.
+static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(const SessionRecord before, rundir::readSession(run, newest));
+    LATHE_TRY_ASSIGN(const config::RunConfig old, configOf(run, newest));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(old, settings));
+    SessionRecord record;
+    record.number = newest + 1;
+    record.verb = "restart";
+    record.startedNs = wall();
+    record.weightsOnly = before.weightsOnly;
+    if (before.weightsOnly) record.checkpoint = before.checkpoint;
+    LATHE_TRY(writePlan(run, record, config));
+    return Prepared{run, record.number, std::move(lock)};
+}
+
+/// A new session of the same run that loads a checkpoint.
 static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
                                     int configSession, const std::vector<std::string>& settings) {
     LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
@@ -183,14 +198,12 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     record.number = rundir::newestSession(run) + 1;
     record.verb = verb;
     record.startedNs = wall();
-    if (!checkpoint.empty()) {
-        LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
-        LATHE_TRY(refuseFixedChanges(before, config, false));
-        LATHE_TRY(refuseReached(config, manifest.counters));
-        record.checkpoint = checkpoint;
-        record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
-        record.parentAttempt = manifest.counters.updateAttempts.value();
-    }
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
+    LATHE_TRY(refuseFixedChanges(before, config, false));
+    LATHE_TRY(refuseReached(config, manifest.counters));
+    record.checkpoint = checkpoint;
+    record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
+    record.parentAttempt = manifest.counters.updateAttempts.value();
     LATHE_TRY(writePlan(run, record, config));
     return Prepared{run, record.number, std::move(lock)};
 }
@@ -201,7 +214,7 @@ Result<Prepared> prepareContinue(const RunFolder& run, const std::vector<std::st
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
     if (!checkpoint.empty()) return nextSession(run, std::move(lock), "continue", checkpoint, newest, settings);
-    return nextSession(run, std::move(lock), "restart", {}, newest, settings);
+    return startOver(run, std::move(lock), newest, settings);
 }
 
 Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings) {

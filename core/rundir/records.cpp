@@ -251,6 +251,7 @@ static Result<Summary> summaryFrom(const json& object, const std::string& file) 
     out.updatedNs = reader.integer("updated_ns", 0);
     out.endedNs = reader.integer("ended_ns", 0);
     out.activeSeconds = reader.number("active_seconds", 0);
+    out.activeBefore = reader.number("active_before", 0);
     out.sessions = reader.small("sessions", 0);
     out.counters = readCounters(reader, "counters");
     if (reader.has("planned_updates")) out.plannedUpdates = reader.integer("planned_updates");
@@ -291,6 +292,7 @@ Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& s
                    {"task", summary.task}, {"model", summary.model}, {"state", name(summary.state)}, {"why", summary.why},
                    {"created_ns", summary.createdNs}, {"started_ns", summary.startedNs}, {"updated_ns", summary.updatedNs},
                    {"ended_ns", summary.endedNs}, {"active_seconds", numberJson(summary.activeSeconds)},
+                   {"active_before", numberJson(summary.activeBefore)},
                    {"sessions", summary.sessions}, {"counters", countersJson(summary.counters)}, {"parent_run", summary.parentRun}};
     if (summary.plannedUpdates) object["planned_updates"] = *summary.plannedUpdates;
     object["last"] = json::object();

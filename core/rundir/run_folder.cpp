@@ -96,6 +96,24 @@ Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const 
     return Error(made.error()).in("while making a run in " + workspace.string());
 }
 
+/// Runs that were made within one second have the same stamp in their name.
+static void sortWithinSeconds(std::vector<RunFolder>& runs) {
+    constexpr std::size_t kStampLength = 15;
+    const auto createdNs = [](const RunFolder& run) {
+        const auto manifest = readManifest(run);
+        return manifest ? manifest->createdNs : 0;
+    };
+    for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+        const std::string stamp = runs[begin].name().substr(0, kStampLength);
+        while (end < runs.size() && runs[end].name().starts_with(stamp)) ++end;
+        if (end - begin < 2) continue;
+        std::vector<std::pair<std::int64_t, RunFolder>> group;
+        for (std::size_t i = begin; i < end; ++i) group.emplace_back(createdNs(runs[i]), runs[i]);
+        std::stable_sort(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        for (std::size_t i = begin; i < end; ++i) runs[i] = group[i - begin].second;
+    }
+}
+
 std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
     std::vector<RunFolder> out;
     const auto names = listFolder(workspace / "runs");
@@ -105,6 +123,7 @@ std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
         std::error_code ignored;
         if (!name->starts_with(".") && stdfs::exists(run.runJson(), ignored)) out.push_back(std::move(run));
     }
+    sortWithinSeconds(out);
     return out;
 }
 

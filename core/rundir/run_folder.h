@@ -143,6 +143,7 @@ struct Summary {
     std::string why;
     std::int64_t createdNs = 0, startedNs = 0, updatedNs = 0, endedNs = 0;
     double activeSeconds = 0;          ///< over all sessions
+    double activeBefore = 0;           ///< the part of it that sessions before the newest one had
     int sessions = 0;
     Counters counters;
     std::optional<std::int64_t> plannedUpdates;

@@ -9,6 +9,7 @@
 //   exit CODE       without a word
 //   signal N        ends itself with a signal
 //   say TEXT        to standard error, which is the rank's log
+//   flood N         N MiB to standard error
 //   deaf            ignores everything but SIGKILL from here on, for ever
 //   hold FILE       waits until FILE exists
 #include "base/clock.h"
@@ -101,6 +102,10 @@ private:
         } else if (verb == "say") {
             std::getline(words >> std::ws, text);
             std::fprintf(stderr, "%s\n", text.c_str());
+        } else if (verb == "flood") {
+            const std::string line(1023, 'x');
+            for (words >> number, number *= 1024; number > 0; --number) std::fprintf(stderr, "%s\n", line.c_str());
+            pauseFor(1500);
         } else if (verb == "deaf") {
             for (const int each : {SIGTERM, SIGINT, SIGHUP}) std::signal(each, SIG_IGN);
             while (true) pauseFor(50);

@@ -202,6 +202,15 @@ private Q_SLOTS:
         QCOMPARE(std::int64_t(points->size()), saved + 5);
         for (std::size_t i = 0; i < points->size(); ++i) QCOMPARE(points->at(i).step, std::int64_t(i) + 1);
         QVERIFY(listFolder(run.spill())->empty());
+        // A millisecond of active time a step, counted once over both sessions.
+        QVERIFY(qAbs(rundir::readSummary(run)->activeSeconds - (static_cast<double>(saved) + 5 + static_cast<double>(saved)) / 1000) < 1e-6);
+    }
+    void aTalkativeWorkerIsNeverHeldUp() {
+        const auto workspace = fresh("flood 40; points 5; end completed, 0");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 0);
+        const auto log = workspace->latest().rankLog(0);
+        QVERIFY(std::filesystem::file_size(log) <= 41u << 20);
+        QVERIFY(std::filesystem::exists(log.string() + ".1"));
     }
     void aStoppedRecorderLosesNothing() {
         const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
@@ -301,6 +310,15 @@ private Q_SLOTS:
         QVERIFY2(light.code == 0, light.err.c_str());
         QCOMPARE(light.json()["counters"].value("global_step", -1), 1);
         QCOMPARE(workspace->ask({"fork", "first@10", "--set", "model.hidden=8"}).code, 2);
+        // Without a checkpoint of its own a run from weights starts over from those weights, not from the state beside them.
+        workspace->setScript("points 2; signal 9");
+        QCOMPARE(workspace->ask({"start-from-weights", "first@10", "--set", "run.name=fourth"}).code, 5);
+        const auto fourth = *rundir::findRun(workspace->folder(), "fourth");
+        QCOMPARE(launch::newestOnLine(fourth), std::string());
+        QCOMPARE(workspace->ask({"continue", "fourth"}).code, 5);
+        const auto again = rundir::readSession(fourth, 2);
+        QVERIFY(again->weightsOnly && again->checkpoint == "s000-000000010" && again->verb == "restart");
+        QCOMPARE(rundir::readSummary(fourth)->counters.globalStep, GlobalStep(2));
     }
     void aDamagedCheckpointIsRefusedByName() {
         const auto workspace = fresh("points 10; save; points 1; save; end stopped, 4");

@@ -230,6 +230,17 @@ private Q_SLOTS:
         QVERIFY(findRun(workspace, "gamma").ok() && !findRun(workspace, "alpha").ok());
         QCOMPARE(listRuns(workspace).size(), std::size_t{2});
     }
+    void runsOfOneSecondAreOrderedToo() {
+        const auto workspace = freshWorkspace();
+        std::vector<std::string> expected;
+        for (int i = 0; i < 6; ++i) {
+            const auto run = createRun(disk(), workspace, manifestNamed("x", 1'700'000'000'000'000'000 + i * 1000), "");
+            expected.insert(expected.begin(), run->name());
+        }
+        std::vector<std::string> names;
+        for (const RunFolder& run : listRuns(workspace)) names.push_back(run.name());
+        QVERIFY(names == expected);
+    }
     void nothingIsOpenedOutside_data() {
         QTest::addColumn<QByteArray>("path");
         for (const char* path : {"", "/etc/passwd", "../outside", "in/../../outside", "in/..", "..", ".", "./inside", "in//file", "in/",
