@@ -1,5 +1,7 @@
 #include "charts/chart_frame.h"
 
+#include "charts/fonts.h"
+
 #include <QCategoryAxis>
 #include <QChart>
 #include <QGraphicsScene>
@@ -9,16 +11,6 @@
 #include <cmath>
 
 namespace lathe::charts {
-
-namespace {
-
-QFont captionFont() {
-    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, -1);
-    font.setPixelSize(11);
-    return font;
-}
-
-}  // namespace
 
 ChartFrame::ChartFrame(QWidget* parent) : m_chart(new QChart), m_x(new QCategoryAxis), m_y(new QCategoryAxis) {
     // Not a QChartView: that one takes on the minimum size of its chart and would not let a card get small.

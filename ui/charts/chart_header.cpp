@@ -1,5 +1,7 @@
 #include "charts/chart_header.h"
 
+#include "charts/fonts.h"
+
 #include <QFontMetricsF>
 #include <QMouseEvent>
 #include <QPainter>
@@ -14,15 +16,9 @@ namespace {
 constexpr double kMargin = 12, kLine = 20, kTop = 6, kSwatch = 9, kGap = 14;
 constexpr int kMostLines = 2;
 
-QFont headerFont(int pixels, QFont::Weight weight) {
-    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, -1);
-    font.setPixelSize(pixels);
-    font.setWeight(weight);
-    return font;
-}
-QFont titleFont() { return headerFont(13, QFont::DemiBold); }
-QFont nameFont() { return headerFont(11, QFont::Normal); }
-QFont valueFont() { return headerFont(11, QFont::DemiBold); }
+QFont titleFont() { return chartFont(13, QFont::DemiBold); }
+QFont nameFont() { return captionFont(); }
+QFont valueFont() { return chartFont(11, QFont::DemiBold); }
 
 }  // namespace
 
@@ -124,24 +120,22 @@ void ChartHeader::paintEvent(QPaintEvent*) {
     std::vector<QRectF> places = m_legendPlaces;
     const std::vector<Entry>& entries = reading ? m_readOut : m_legend;
     if (reading) flow(entries, from, places);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const Entry& entry = entries[i];
-        const QRectF& place = places[i];
-        if (place.bottom() > height() + 1) break;
-        const double strength = entry.visible ? 1 : 0.35;
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(mix(m_palette->surface, entry.color, strength));
-        painter.drawRoundedRect(QRectF(place.left(), place.center().y() - 2, kSwatch, 4), 2, 2);
-        painter.setPen(mix(m_palette->surface, m_palette->muted, entry.visible ? 1 : 0.6));
-        painter.setFont(nameFont());
-        const QFontMetricsF metrics(nameFont());
-        const QString name = metrics.elidedText(entry.name, Qt::ElideRight, place.width() - kSwatch - 5 + 1);
-        painter.drawText(QRectF(place.left() + kSwatch + 5, place.top(), place.width(), kLine), Qt::AlignVCenter, name);
-        if (entry.value.isEmpty()) continue;
-        painter.setPen(m_palette->text);
-        painter.setFont(valueFont());
-        painter.drawText(QRectF(place.left() + kSwatch + 10 + metrics.horizontalAdvance(entry.name), place.top(), place.width(), kLine), Qt::AlignVCenter, entry.value);
-    }
+    for (std::size_t i = 0; i < entries.size() && places[i].bottom() <= height() + 1; ++i) paintEntry(painter, entries[i], places[i]);
+}
+
+void ChartHeader::paintEntry(QPainter& painter, const Entry& entry, const QRectF& place) const {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(mix(m_palette->surface, entry.color, entry.visible ? 1 : 0.35));
+    painter.drawRoundedRect(QRectF(place.left(), place.center().y() - 2, kSwatch, 4), 2, 2);
+    painter.setPen(mix(m_palette->surface, m_palette->muted, entry.visible ? 1 : 0.6));
+    painter.setFont(nameFont());
+    const QFontMetricsF metrics(nameFont());
+    const QString name = metrics.elidedText(entry.name, Qt::ElideRight, place.width() - kSwatch - 5 + 1);
+    painter.drawText(QRectF(place.left() + kSwatch + 5, place.top(), place.width(), kLine), Qt::AlignVCenter, name);
+    if (entry.value.isEmpty()) return;
+    painter.setPen(m_palette->text);
+    painter.setFont(valueFont());
+    painter.drawText(QRectF(place.left() + kSwatch + 10 + metrics.horizontalAdvance(entry.name), place.top(), place.width(), kLine), Qt::AlignVCenter, entry.value);
 }
 
 int ChartHeader::entryAt(QPointF position) const {

@@ -44,6 +44,7 @@ private:
     double widthOf(const Entry& entry) const;
     double titleWidth() const;
     void layOut();
+    void paintEntry(QPainter& painter, const Entry& entry, const QRectF& place) const;
     int entryAt(QPointF position) const;
 
     QString m_title, m_unit, m_place;

@@ -5,6 +5,7 @@
 #include "charts/chart_navigation.h"
 #include "charts/cursor_item.h"
 #include "charts/curve_item.h"
+#include "charts/fonts.h"
 #include "charts/read_out.h"
 #include "charts/y_range.h"
 
@@ -29,12 +30,6 @@ constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
 constexpr double kVisibleAdvance = 1;  // pixels: newer points are painted once the curves grew so far …
 constexpr qint64 kLongestWaitMs = 250; // … or so much time has passed
-
-QFont captionFont() {
-    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, -1);
-    font.setPixelSize(11);
-    return font;
-}
 
 /// What was painted last: equal means there is nothing to do.
 struct Painted {

@@ -19,19 +19,20 @@ namespace lathe::session {
 namespace {
 
 constexpr int kLookMs = 1000;
+constexpr std::uint64_t kLargestSummary = 4u << 20;
 constexpr int kWholeLookEvery = 10;  // looks: every run folder by stat, for changes that no watcher tells of
 
-/// One job's worth of rows; entries whose files did not change are taken over from the last look.
 struct Look {
+    bool whole = true;               ///< else only entries of runs that are up
     std::vector<RunEntry> entries;
     std::map<std::string, std::int64_t> stamps;
 };
 
-RunEntry entryOf(const std::filesystem::path& workspace, const store::HistoryRow& row) {
+/// From the texts of summary.json and user.json; a summary that is missing is that of a run made a moment ago.
+RunEntry entryOf(const rundir::RunFolder& run, const std::string& summaryJson, bool hasUser) {
     RunEntry entry;
-    entry.folder = row.folder;
-    const rundir::RunFolder run(workspace / "runs" / row.folder);
-    if (row.summaryJson.empty()) {  // made a moment ago
+    entry.folder = run.name();
+    if (summaryJson.empty()) {
         if (const auto manifest = rundir::readManifest(run); manifest.ok()) {
             entry.summary.id = manifest->id;
             entry.summary.name = manifest->name;
@@ -40,20 +41,56 @@ RunEntry entryOf(const std::filesystem::path& workspace, const store::HistoryRow
         } else {
             entry.problem = toQt(manifest.error().text());
         }
-    } else if (auto summary = rundir::parseSummary(row.summaryJson); summary.ok()) entry.summary = std::move(*summary);
-    else entry.problem = toQt(summary.error().text());
+    } else if (auto summary = rundir::parseSummary(summaryJson); summary.ok()) {
+        entry.summary = std::move(*summary);
+    } else {
+        entry.problem = toQt(summary.error().text());
+    }
     entry.state = entry.summary.state;
     entry.why = toQt(entry.summary.why);
-    if (row.userJson.empty()) return entry;
+    if (!hasUser) return entry;
     if (auto user = rundir::readUser(run); user.ok()) entry.user = std::move(*user);
     return entry;
 }
 
-void judge(const std::filesystem::path& workspace, RunEntry& entry) {
+void judge(const rundir::RunFolder& run, RunEntry& entry) {
     if (!rundir::isAlive(entry.summary.state)) return;
-    const launch::Standing standing = launch::standingOf(rundir::RunFolder(workspace / "runs" / entry.folder));
+    const launch::Standing standing = launch::standingOf(run);
     entry.state = standing.state;
     entry.why = toQt(standing.why);
+}
+
+/// Straight from their folders: cheap for the few runs that are up, however many others there are.
+Look lookAtSome(const std::filesystem::path& workspace, const std::vector<std::string>& folders) {
+    Look found;
+    found.whole = false;
+    for (const std::string& folder : folders) {
+        const rundir::RunFolder run(workspace / "runs" / folder);
+        const auto text = readFile(run.summaryJson(), kLargestSummary);
+        found.entries.push_back(entryOf(run, text.ok() ? *text : std::string(), true));
+        judge(run, found.entries.back());
+    }
+    return found;
+}
+
+/// Over the index; entries whose files did not change are taken over from the last look.
+Look lookAtAll(const std::filesystem::path& workspace, store::History& index, const std::vector<RunEntry>& known,
+               const std::map<std::string, std::int64_t>& knownStamps) {
+    const auto rows = index.rows();
+    if (!rows.ok()) return {true, known, knownStamps};  // best effort: what was seen last stays on the screen
+    std::map<std::string, const RunEntry*> old;
+    for (const RunEntry& entry : known) old[entry.folder] = &entry;
+    Look found;
+    for (const store::HistoryRow& row : *rows) {
+        const rundir::RunFolder run(workspace / "runs" / row.folder);
+        const auto stamp = knownStamps.find(row.folder);
+        const auto entry = old.find(row.folder);
+        const bool same = stamp != knownStamps.end() && stamp->second == row.stampNs && entry != old.end();
+        found.entries.push_back(same ? *entry->second : entryOf(run, row.summaryJson, !row.userJson.empty()));
+        found.stamps[row.folder] = row.stampNs;
+        judge(run, found.entries.back());
+    }
+    return found;
 }
 
 }  // namespace
@@ -145,45 +182,41 @@ void Workspace::Impl::look(bool whole) {
         if (rundir::isAlive(entry.state) || rundir::isAlive(entry.summary.state)) up.push_back(entry.folder);
     if (!whole && up.empty()) return;
     looking = true;
-    auto job = [history = history, path = folder, whole, up, known = runs, knownStamps = stamps, receiver = QPointer<Workspace>(q)] {
+    const auto taken = [this](Look found) { take(std::move(found)); };
+    if (!whole) {
+        runInBackground(pool, q, [path = folder, up] { return lookAtSome(path, up); }, taken);
+        return;
+    }
+    runInBackground(pool, q, [history = history, path = folder, known = runs, knownStamps = stamps, receiver = QPointer<Workspace>(q)] {
         if (!*history) *history = store::History::open(path);
-        store::History& index = **history;
-        if (whole) {
-            static_cast<void>(index.refresh([receiver](std::size_t done, std::size_t total) {
-                QMetaObject::invokeMethod(qApp, [receiver, done, total] {
-                    if (receiver) Q_EMIT receiver->indexProgress(int(done), int(total));
-                }, Qt::QueuedConnection);
-            }));
-        } else {
-            for (const std::string& each : up) static_cast<void>(index.update(each));
-        }
-        std::map<std::string, const RunEntry*> old;
-        for (const RunEntry& entry : known) old[entry.folder] = &entry;
-        Look found;
-        const auto rows = index.rows();
-        if (!rows.ok()) return Look{known, knownStamps};  // best effort: what was seen last stays on the screen
-        for (const store::HistoryRow& row : *rows) {
-            const auto stamp = knownStamps.find(row.folder);
-            const auto entry = old.find(row.folder);
-            const bool same = stamp != knownStamps.end() && stamp->second == row.stampNs && entry != old.end();
-            found.entries.push_back(same ? *entry->second : entryOf(path, row));
-            found.stamps[row.folder] = row.stampNs;
-            judge(path, found.entries.back());
-        }
-        return found;
-    };
-    runInBackground(pool, q, std::move(job), [this](Look found) { take(std::move(found)); });
+        static_cast<void>((*history)->refresh([receiver](std::size_t done, std::size_t total) {
+            QMetaObject::invokeMethod(qApp, [receiver, done, total] {
+                if (receiver) Q_EMIT receiver->indexProgress(int(done), int(total));
+            }, Qt::QueuedConnection);
+        }));
+        return lookAtAll(path, **history, known, knownStamps);
+    }, taken);
 }
 
 void Workspace::Impl::take(Look found) {
     looking = false;
     watch();
-    const bool first = !loaded, differs = found.entries != runs;
+    const bool first = !loaded;
+    bool differs = first;
+    if (found.whole) {
+        differs |= found.entries != runs;
+        runs = std::move(found.entries);
+        stamps = std::move(found.stamps);
+    }
+    for (RunEntry& entry : found.whole ? std::vector<RunEntry>() : std::move(found.entries)) {
+        const auto known = std::find_if(runs.begin(), runs.end(), [&](const RunEntry& each) { return each.folder == entry.folder; });
+        if (known == runs.end() || *known == entry) continue;
+        *known = std::move(entry);
+        differs = true;
+    }
     loaded = true;
-    runs = std::move(found.entries);
-    stamps = std::move(found.stamps);
     std::erase_if(sessions, [](const auto& each) { return each.second.expired(); });
-    if (first || differs) Q_EMIT q->runsChanged();
+    if (differs) Q_EMIT q->runsChanged();
     if (std::exchange(again, false)) look(true);
 }
 
