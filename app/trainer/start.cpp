@@ -27,6 +27,11 @@ static void tellWhere(const rundir::RunFolder& run) {
     tell("Log: " + run.rankLog(0).string());
 }
 
+void tellLeftover(const rundir::RunFolder& run) {
+    if (rundir::RunLock::isHeld(run.lock()) || !rundir::RunLock::isHeld(run.workersLock())) return;
+    tell("Waiting for the worker of the last session to save and leave, at most a minute");
+}
+
 static ExitCode superviseHere(const Options& options, launch::Prepared prepared) {
     ProgressLine line;
     launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}};

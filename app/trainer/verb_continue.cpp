@@ -8,6 +8,7 @@ namespace lathe::trainer {
 ExitCode continueRun(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
+    tellLeftover(*run);
     return start(options, launch::prepareContinue(*run, options.settings));
 }
 

@@ -83,7 +83,7 @@ Result<void> Session::readPlan() {
         m_summary.counters = manifest.counters;
     }
     const Counters loadedCounters = m_summary.counters;
-    LATHE_TRY_ASSIGN(m_summary, rundir::readSummary(m_run));
+    LATHE_TRY_ASSIGN(m_summary, rundir::readSummaryOrMake(m_run));
     m_summary.counters = loadedCounters;
     m_summary.task = m_config.task.name;
     m_summary.model = m_config.model.name;

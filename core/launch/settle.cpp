@@ -142,7 +142,7 @@ static store::SessionRow rowOf(const rundir::SessionRecord& record, std::int64_t
 
 /// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
 static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, const std::optional<rundir::LiveRecord>& live) {
-    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummary(run));
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     std::int64_t startStep = 0;
     if (const auto named = rundir::parseCheckpointName(record.checkpoint); named && !record.weightsOnly) startStep = named->step.value();

@@ -287,6 +287,19 @@ Result<Summary> readSummary(const RunFolder& run) {
     return parseSummaryText(text, run.summaryJson().string());
 }
 
+Result<Summary> readSummaryOrMake(const RunFolder& run) {
+    auto summary = readSummary(run);
+    if (summary || (summary.error().code != ErrorCode::NotFound && summary.error().code != ErrorCode::Corrupt)) return summary;
+    LATHE_TRY_ASSIGN(const RunManifest manifest, readManifest(run));
+    Summary made;
+    made.id = manifest.id;
+    made.name = manifest.name;
+    made.preset = manifest.preset;
+    made.createdNs = manifest.createdNs;
+    if (manifest.parent) made.parentRun = manifest.parent->run;
+    return made;
+}
+
 Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary) {
     json object = {{"format", kRunFormat}, {"id", summary.id}, {"name", summary.name}, {"preset", summary.preset},
                    {"task", summary.task}, {"model", summary.model}, {"state", name(summary.state)}, {"why", summary.why},

@@ -166,6 +166,8 @@ Result<UserRecord> readUser(const RunFolder& run);                 ///< defaults
 /// Reads, changes and replaces user.json under user.lock.
 Result<void> editUser(FileSystem& fs, const RunFolder& run, const std::function<void(UserRecord&)>& change);
 Result<Summary> readSummary(const RunFolder& run);
+/// The same, or what run.json alone tells where summary.json is missing or damaged: it is only a digest.
+Result<Summary> readSummaryOrMake(const RunFolder& run);
 Result<Summary> parseSummary(const std::string& json);            ///< text of a summary.json, as the history index keeps it
 Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary);
 

@@ -1,4 +1,5 @@
 #include "base/file_system.h"
+#include "failing_file_system.h"
 #include "read_only.h"
 #include "rundir/run_folder.h"
 
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <fcntl.h>
+#include <random>
 #include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -65,6 +67,73 @@ private Q_SLOTS:
         QVERIFY(!run.ok());
         QCOMPARE(run.error().code, ErrorCode::NoSpace);
         QVERIFY(listFolder(workspace / "runs")->empty());
+    }
+    void aDiskThatFailsAtAnyCallLeavesAllOrNothing_data() {
+        QTest::addColumn<bool>("fromThenOn");
+        QTest::newRow("once") << false;
+        QTest::newRow("from then on") << true;
+    }
+    void aDiskThatFailsAtAnyCallLeavesAllOrNothing() {
+        QFETCH(bool, fromThenOn);
+        int points = 0;
+        for (int failAt = 1;; ++failAt, ++points) {
+            const auto workspace = freshWorkspace();
+            test::FailingFileSystem failing(failAt, fromThenOn);
+            const auto run = createRun(failing, workspace, manifestNamed("x"), "run: {}\n", [&](const RunFolder& unfinished) {
+                SessionRecord session;
+                session.verb = "start";
+                return writeSession(failing, unfinished, session);
+            });
+            if (failing.calls() < failAt) break;  // it was over before
+            QVERIFY(!run.ok());
+            QCOMPARE(run.error().code, ErrorCode::NoSpace);
+            const auto left = listFolder(workspace / "runs");
+            QVERIFY(!left.ok() || left->empty());
+        }
+        QVERIFY(points > 20);
+    }
+    void aRecordIsReplacedWholeOrStays() {
+        for (int failAt = 1;; ++failAt) {
+            const RunFolder run = freshRun();
+            Summary summary;
+            summary.id = "old";
+            QVERIFY(writeSummary(disk(), run, summary).ok());
+            summary.id = "new";
+            test::FailingFileSystem failing(failAt, true, EIO);
+            const bool written = writeSummary(failing, run, summary).ok();
+            const std::string kept = readSummary(run)->id;
+            QVERIFY(kept == "new" || !written);
+            QVERIFY(kept == "old" || kept == "new");
+            const auto names = listFolder(run.root());
+            for (const std::string& name : *names) QVERIFY2(name.find(".tmp-") == std::string::npos, name.c_str());
+            if (failing.calls() < failAt) break;
+        }
+    }
+    void aMissingSummaryIsMadeAnew() {
+        const RunFolder run = freshRun();
+        QVERIFY(!readSummary(run).ok());
+        QCOMPARE(readSummaryOrMake(run)->name, std::string("digits"));
+        put(run.summaryJson(), "{");
+        QCOMPARE(readSummaryOrMake(run)->name, std::string("digits"));
+        put(run.summaryJson(), R"({"format": 2})");
+        QCOMPARE(readSummaryOrMake(run).error().code, ErrorCode::Version);
+    }
+    void randomBytesNeverCrashAReader() {
+        const RunFolder run = freshRun();
+        Summary summary;
+        summary.id = "abc";
+        summary.best = BestValue{"eval/loss", 0.5, 3, false};
+        summary.sparkline = {{1, 0.5}};
+        QVERIFY(writeSummary(disk(), run, summary).ok());
+        const std::string whole = *readFile(run.summaryJson(), 1 << 20);
+        std::mt19937 random(11);
+        int refused = 0;
+        for (int i = 0; i < 20000; ++i) {
+            std::string changed = whole.substr(0, random() % 8 == 0 ? random() % whole.size() : whole.size());
+            for (unsigned n = 0; n <= random() % 4 && !changed.empty(); ++n) changed[random() % changed.size()] = static_cast<char>(random());
+            refused += parseSummary(changed).ok() ? 0 : 1;
+        }
+        QVERIFY(refused > 10000);
     }
     void halfMadeRunsOfDeadProgramsAreRemoved() {
         const auto workspace = freshWorkspace();
