@@ -37,7 +37,10 @@ static Result<Compared> read(const rundir::RunFolder& run) {
         if (facts.contains(key)) out.results[key] = facts[key].is_string() ? facts[key].get<std::string>() : facts[key].dump();
     }
     const json last = facts.value("last", json::object());
-    for (const auto& [series, value] : last.items()) out.results["last " + series] = value.is_string() ? value.get<std::string>() : value.dump();
+    for (const auto& [series, value] : last.items()) {
+        if (series.starts_with("device/")) continue;  // of the machine, not of the run
+        out.results["last " + series] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
     if (facts.contains("best") && !facts["best"].is_null()) out.results["best " + facts["best"].value("metric", "")] = facts["best"]["value"].dump();
     if (const auto session = rundir::readSession(run, rundir::newestSession(run))) out.environment = session->environment;
     return out;

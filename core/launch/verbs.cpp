@@ -138,9 +138,10 @@ Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config
 /// What another run was told, as the start of a new one: a name that was only made from the settings is made anew.
 static Result<config::RunConfig> takenFrom(const RunFolder& from, int session, const std::string& preset) {
     LATHE_TRY_ASSIGN(config::RunConfig config, configOf(from, session));
-    config::RunConfig unnamed = config;
-    unnamed.run.name.clear();
-    return nameFor(unnamed, preset) == config.run.name ? unnamed : config;
+    LATHE_TRY_ASSIGN(config::RunConfig first, configOf(from, 1));  // what the name was made from
+    first.run.name.clear();
+    if (nameFor(first, preset) == config.run.name) config.run.name.clear();
+    return config;
 }
 
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunFolder& from, const std::vector<std::string>& settings) {

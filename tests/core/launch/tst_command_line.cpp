@@ -165,6 +165,11 @@ private Q_SLOTS:
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
         QCOMPARE(ask({"again", "latest", "--set", "optimizer.learning_rate=6e-4"}).code, 0);
         QCOMPARE(rundir::readManifest(m_workspace->latest())->name, std::string("digits-mlp-lr6e-4"));
+        // What a later session changed does not make the name look chosen.
+        QCOMPARE(ask({"continue", "latest", "--set", "run.epochs=30"}).code, 0);
+        QCOMPARE(ask({"again", "latest", "--set", "optimizer.learning_rate=1e-3"}).code, 0);
+        const std::string name = rundir::readManifest(m_workspace->latest())->name;
+        QVERIFY2(name.find("lr0.001") != std::string::npos && name.find("6e-4") == std::string::npos, name.c_str());
     }
     void deletedRunsComeBackWhole() {
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
