@@ -33,6 +33,7 @@ ProgressLine::ProgressLine() : m_terminal(::isatty(STDERR_FILENO) == 1) {}
 void ProgressLine::show(const launch::Glance& glance) {
     std::string text = progressText(glance);
     const std::int64_t now = Clock::system().monotonicNs();
+    for (const std::string& sentence : glance.said) std::fprintf(stderr, "%s%s\n", m_terminal ? "\r\033[K" : "", sentence.c_str());
     if (!m_terminal) {
         if (text == m_shown || (m_shownNs != 0 && now - m_shownNs < kPlainEveryNs && rundir::isAlive(glance.state))) return;
         std::fprintf(stderr, "%s\n", text.c_str());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lathe::launch {
@@ -75,6 +76,9 @@ void FrameBook::addToSparkline(std::int64_t step, double loss) {
 void FrameBook::takeEvent(const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
+    static constexpr std::array<std::string_view, 6> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked"};
+    if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
+        m_said.push_back(event->text);
     if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);

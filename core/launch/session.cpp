@@ -226,6 +226,7 @@ void Session::glance() {
     view.samplesPerSecond = m_book->last("train/samples_per_second");
     if (view.plannedSteps) view.secondsLeft = m_pace.secondsFor(*view.plannedSteps - view.step);
     view.stopping = m_ladder.text(now());
+    view.said = m_book->takeSaid();
     m_options.glance(view);
 }
 

@@ -53,6 +53,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lathe::launch {
 
@@ -64,6 +65,7 @@ struct Glance {
     std::optional<std::int64_t> plannedSteps;
     std::optional<double> loss, learningRate, samplesPerSecond;
     std::optional<double> secondsLeft;         ///< nothing while it is still measured
+    std::vector<std::string> said;             ///< warnings, failures and the report of a resume since the last one
     std::string stopping;                      ///< "asked to save and stop, 52 s left before it is ended", or empty
 };
 

@@ -9,6 +9,7 @@
 //   exit CODE       without a word
 //   signal N        ends itself with a signal
 //   say TEXT        to standard error, which is the rank's log
+//   warn TEXT       a "warning" event
 //   flood N         N MiB to standard error
 //   deaf            ignores everything but SIGKILL from here on, for ever
 //   hold FILE       waits until FILE exists
@@ -102,6 +103,9 @@ private:
         } else if (verb == "say") {
             std::getline(words >> std::ws, text);
             std::fprintf(stderr, "%s\n", text.c_str());
+        } else if (verb == "warn") {
+            std::getline(words >> std::ws, text);
+            event("warning", text, json::object());
         } else if (verb == "flood") {
             const std::string line(1023, 'x');
             for (words >> number, number *= 1024; number > 0; --number) std::fprintf(stderr, "%s\n", line.c_str());

@@ -84,6 +84,11 @@ private Q_SLOTS:
         hasKeys(result["checkpoints"][0], {"step", "folder", "valid", "problem", "metrics", "bytes", "pinned", "best"});
         QCOMPARE(result["checkpoints"][0]["metrics"]["eval/accuracy"], json("0.5"));
     }
+    void warningsOfTheWorkerReachTheTerminal() {
+        m_workspace->setScript("warn the curve keeps its length; points 3; end completed, 0");
+        const Answer answer = ask({"run", "digits-mlp"});
+        QVERIFY2(answer.err.find("the curve keeps its length\n") != std::string::npos, answer.err.c_str());
+    }
     void aDetachedRunPrintsIdAndFolder() {
         m_workspace->setScript("train");
         const Answer answer = ask({"run", "digits-mlp", "--detach"});
