@@ -22,6 +22,8 @@ using tests::LiveSession;
 
 namespace {
 
+constexpr int kPatience = 60000;  // ms: far more than ever needed, also on a busy machine
+
 enum { Loss, Rate, Norm, Speed };
 
 tests::Values rowAt(int i) {
@@ -70,15 +72,15 @@ private Q_SLOTS:
         live.record(run.writer());
         auto session = std::make_shared<RunSession>(run.folder());
         const auto charts = shown(session);
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(1000));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(1000), kPatience);
         for (const LineChart* chart : charts->charts()) QCOMPARE(pointsIn(*chart), std::size_t(1000));
         QCOMPARE(namesOf(*charts->charts()[Loss]), QStringList{QStringLiteral("train")});
         live.points(1000 + 1, {{"eval/loss", 1.2}});  // a series that begins later
         for (int i = 1002; i <= 1100; ++i) live.points(i, rowAt(i));
-        QTRY_COMPARE(namesOf(*charts->charts()[Loss]), (QStringList{"train", "evaluation"}));
-        QTRY_VERIFY(charts->link().hi() >= 1100);
+        QTRY_COMPARE_WITH_TIMEOUT(namesOf(*charts->charts()[Loss]), (QStringList{"train", "evaluation"}), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(charts->link().hi() >= 1100, kPatience);
         charts->link().setCursor(1100);
-        for (const int chart : {Rate, Norm, Speed}) QTRY_VERIFY(charts->charts()[std::size_t(chart)]->readOut().contains(QStringLiteral("step 1,100")));
+        for (const int chart : {Rate, Norm, Speed}) QTRY_VERIFY_WITH_TIMEOUT(charts->charts()[std::size_t(chart)]->readOut().contains(QStringLiteral("step 1,100")), kPatience);
     }
 
     void phaseIsShownUntilCurvesMove() {
@@ -87,9 +89,9 @@ private Q_SLOTS:
         LiveSession live(run.folder(), 1);
         live.beat(live::Phase::LoadingData, 210, 300);
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
-        QTRY_COMPARE(charts->charts()[Loss]->placeholder(), QStringLiteral("loading data 210/300"));
+        QTRY_COMPARE_WITH_TIMEOUT(charts->charts()[Loss]->placeholder(), QStringLiteral("loading data 210/300"), kPatience);
         live.points(1, rowAt(1));
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(1));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(1), kPatience);
     }
 
     void rolledBackRunShowsBothBranchesAndEventsAreClickable() {
@@ -106,7 +108,7 @@ private Q_SLOTS:
         run.endSession();
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
         LineChart* loss = charts->charts()[Loss];
-        QTRY_COMPARE(namesOf(*loss).size(), qsizetype(3));
+        QTRY_COMPARE_WITH_TIMEOUT(namesOf(*loss).size(), qsizetype(3), kPatience);
         QVERIFY(namesOf(*loss)[2].contains(QStringLiteral("abandoned")));
         // Clicks on the diamonds of a checkpoint; the warning lies on the abandoned part.
         QSignalSpy checkpoints(charts.get(), &RunCharts::checkpointClicked), events(charts.get(), &RunCharts::eventClicked);
@@ -115,7 +117,7 @@ private Q_SLOTS:
             const double x = area.left() + (step - charts->link().lo()) / (charts->link().hi() - charts->link().lo()) * area.width();
             QTest::mouseClick(loss->canvas(), Qt::LeftButton, {}, QPoint(int(x), int(area.top()) + 4));
         };
-        QTRY_VERIFY((click(100), checkpoints.count() >= 1));
+        QTRY_VERIFY_WITH_TIMEOUT((click(100), checkpoints.count() >= 1), kPatience);
         QCOMPARE(checkpoints[0][0].toString().toStdString(), rundir::checkpointName(1, GlobalStep(100)));
         click(250);
         QCOMPARE(events.count(), 1);
@@ -133,7 +135,7 @@ private Q_SLOTS:
         for (int i = 1; i <= 1000; ++i) run.points(i, rowAt(i));
         run.endSession();
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(1000));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(1000), kPatience);
         charts->setAxis(session::XAxis::ActiveTime);
         QVERIFY(charts->link().hi() >= 10 && charts->link().hi() < 11);  // 10 ms an update
         charts->link().setCursor(5);
@@ -148,11 +150,11 @@ private Q_SLOTS:
         for (int i = 1; i <= 100; ++i) run.points(i, rowAt(i));
         run.endSession();
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(100));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(100), kPatience);
         charts->link().setCursor(50);
         QVERIFY(charts->charts()[Loss]->readOut().contains(QLatin1Char('(')));
         charts->setSmoothing(0);
-        QTRY_VERIFY(!charts->charts()[Loss]->readOut().contains(QLatin1Char('(')));
+        QTRY_VERIFY_WITH_TIMEOUT(!charts->charts()[Loss]->readOut().contains(QLatin1Char('(')), kPatience);
         charts->setSmoothing(7);
         QCOMPARE(charts->smoothing(), 0.999);
     }
@@ -166,12 +168,12 @@ private Q_SLOTS:
         }
         auto one = std::make_shared<RunSession>(first.folder());
         const auto charts = shown(one);
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(500));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(500), kPatience);
         charts->setSession(std::make_shared<RunSession>(second.folder()));
         one.reset();  // its data are gone with it: nothing may point there
         charts->grab();
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(50));
-        QTRY_VERIFY(charts->link().hi() < 60);
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(50), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(charts->link().hi() < 60, kPatience);
         charts->setSession(nullptr);
         QCOMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(0));
     }
@@ -182,7 +184,7 @@ private Q_SLOTS:
         for (int i = 1; i <= 100; ++i) run.points(i, rowAt(i));
         run.endSession();
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
-        QTRY_COMPARE(pointsIn(*charts->charts()[Loss]), std::size_t(100));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*charts->charts()[Loss]), std::size_t(100), kPatience);
         charts->setColors(charts::Palette::darkOne());
         QCOMPARE(charts->charts()[Loss]->curves()[0].color, charts::Palette::darkOne().curve(0));
         const QImage image = charts->charts()[Loss]->grab().toImage();
@@ -209,8 +211,8 @@ private Q_SLOTS:
         compare.setSessions(sessions);
         compare.show();
         QVERIFY(QTest::qWaitForWindowExposed(&compare));
-        QTRY_COMPARE(namesOf(*compare.chart()), (QStringList{"run-0", "run-1", "run-2"}));
-        QTRY_COMPARE(pointsIn(*compare.chart()), std::size_t(100 + 80 + 300));
+        QTRY_COMPARE_WITH_TIMEOUT(namesOf(*compare.chart()), (QStringList{"run-0", "run-1", "run-2"}), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*compare.chart()), std::size_t(100 + 80 + 300), kPatience);
         for (int k = 0; k < 3; ++k) QCOMPARE(compare.chart()->curves()[std::size_t(k)].color, charts::Palette::light().curve(CompareChart::colorIndex(k)));
         QVERIFY(compare.availableSeries().contains(QStringLiteral("train/lr")));
         compare.setSeries(QStringLiteral("nothing/here"));
@@ -235,10 +237,10 @@ private Q_SLOTS:
         run.endSession();
         const auto charts = shown(std::make_shared<RunSession>(run.folder()));
         LineChart* chart = charts->charts()[Speed];
-        QTRY_COMPARE(pointsIn(*chart), std::size_t(100));
+        QTRY_COMPARE_WITH_TIMEOUT(pointsIn(*chart), std::size_t(100), kPatience);
         for (const QSize size : {QSize(1000, 600), QSize(900, 420), QSize(1200, 800), QSize(1200, 801)}) {
             charts->resize(size);
-            QTRY_COMPARE(charts->size(), size);
+            QTRY_COMPARE_WITH_TIMEOUT(charts->size(), size, kPatience);
             QCoreApplication::processEvents();
             const QImage image = chart->canvas()->grab().toImage();
             const QRectF area = chart->plotArea();

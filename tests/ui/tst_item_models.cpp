@@ -28,6 +28,8 @@ using tests::LiveSession;
 
 namespace {
 
+constexpr int kPatience = 60000;  // ms: far more than ever needed, also on a busy machine
+
 constexpr auto kStrict = QAbstractItemModelTester::FailureReportingMode::QtTest;
 
 QStringList column(const QAbstractItemModel& model, int column) {
@@ -77,7 +79,7 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 1, kPatience);
         const auto at = [&](int column) { return model.index(0, column); };
         QCOMPARE(at(RunsModel::Name).data().toString(), QStringLiteral("alpha"));
         QCOMPARE(at(RunsModel::State).data().toString(), QStringLiteral("completed"));
@@ -98,8 +100,8 @@ private Q_SLOTS:
         list.editUser(b->key(), [](rundir::UserRecord& user) { user.tags = {"good", "final"}; });
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 3);
-        QTRY_VERIFY(!list.find(b->key())->user.tags.empty());
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 3, kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(!list.find(b->key())->user.tags.empty(), kPatience);
         const auto shown = [&](const char* filter) {
             model.setFilter(QString::fromLatin1(filter));
             QStringList names = column(model, RunsModel::Name);
@@ -125,7 +127,7 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 5);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 5, kPatience);
         model.sort(RunsModel::Metric, Qt::AscendingOrder);
         QCOMPARE(column(model, 0), (QStringList{"a", "c", "b", "e", "d"}));
         model.sort(RunsModel::Metric, Qt::DescendingOrder);
@@ -139,7 +141,7 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 3);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 3, kPatience);
         QSignalSpy spy(&model, &RunsModel::checkedChanged);
         const auto check = [&](const FixtureRun& run) {
             const QModelIndex index = model.index(model.rowOf(QString::fromStdString(run.key())), 0);
@@ -161,9 +163,9 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 2);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 2, kPatience);
         list.editUser(a->key(), [](rundir::UserRecord& user) { user.archived = true; });
-        QTRY_COMPARE(model.rowCount(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 1, kPatience);
         model.setShowArchived(true);
         QCOMPARE(model.rowCount(), 2);
     }
@@ -176,13 +178,13 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 1, kPatience);
         QSignalSpy resets(&model, &RunsModel::modelReset), changes(&model, &RunsModel::dataChanged);
         run.summary([](rundir::Summary& summary) {
             summary.state = rundir::State::Running;
             summary.counters.globalStep = GlobalStep(77);
         });
-        QTRY_COMPARE_WITH_TIMEOUT(model.index(0, RunsModel::Progress).data().toString(), QStringLiteral("77"), 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(model.index(0, RunsModel::Progress).data().toString(), QStringLiteral("77"), kPatience);
         QCOMPARE(resets.count(), 0);
         QVERIFY(changes.count() >= 1);
     }
@@ -193,7 +195,7 @@ private Q_SLOTS:
         session::Workspace list(workspace());
         RunsModel model(&list);
         QAbstractItemModelTester tester(&model, kStrict);
-        QTRY_COMPARE(model.rowCount(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 1, kPatience);
         QVERIFY2(!model.index(0, 0).data(RunsModel::WhyRole).toString().isEmpty(), "a reason");
     }
 
@@ -213,9 +215,9 @@ private Q_SLOTS:
         models::CheckpointsModel model;
         QAbstractItemModelTester tester(&model, kStrict);
         model.setSession(session);
-        QTRY_VERIFY(session->isLoaded());
-        QTRY_COMPARE(model.checkpoints(), 4);
-        QTRY_COMPARE(model.rowCount(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(session->isLoaded(), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model.checkpoints(), 4, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 2, kPatience);
         QVERIFY2(model.index(0, 0).data().toString().startsWith(QStringLiteral("Session 2")), qPrintable(model.index(0, 0).data().toString()));
         QVERIFY(model.index(0, 0).data().toString().contains(QStringLiteral("rolled back at step 100")));
         const QModelIndex old = model.index(1, 0);
@@ -229,7 +231,7 @@ private Q_SLOTS:
         QCOMPARE(best.siblingAtColumn(models::CheckpointsModel::Metrics).data().toString(), QStringLiteral("accuracy 0.9"));
         QVERIFY(best.siblingAtColumn(models::CheckpointsModel::Kept).data().toString().contains(QStringLiteral("best")));
         session->editUser([](rundir::UserRecord& user) { user.pinned = {rundir::checkpointName(1, GlobalStep(200))}; });
-        QTRY_VERIFY(model.indexOf(QString::fromStdString(rundir::checkpointName(1, GlobalStep(200)))).data(models::CheckpointsModel::PinnedRole).toBool());
+        QTRY_VERIFY_WITH_TIMEOUT(model.indexOf(QString::fromStdString(rundir::checkpointName(1, GlobalStep(200)))).data(models::CheckpointsModel::PinnedRole).toBool(), kPatience);
         QVERIFY(!model.updatesAtRisk());  // it is over
     }
 
@@ -243,7 +245,7 @@ private Q_SLOTS:
         models::CheckpointsModel model;
         QAbstractItemModelTester tester(&model, kStrict);
         model.setSession(session);
-        QTRY_COMPARE(model.checkpoints(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.checkpoints(), 1, kPatience);
         const QModelIndex item = model.index(0, 0, model.index(0, 0));
         QVERIFY(!item.data(models::CheckpointsModel::UsableRole).toBool());
         QVERIFY(!item.data(models::CheckpointsModel::ProblemRole).toString().isEmpty());
@@ -262,8 +264,8 @@ private Q_SLOTS:
         models::CompareModel model;
         QAbstractItemModelTester tester(&model, kStrict);
         model.setSessions({first, second});
-        QTRY_VERIFY(first->isLoaded() && second->isLoaded());
-        QTRY_COMPARE(model.commonStep(), std::optional<std::int64_t>(100));
+        QTRY_VERIFY_WITH_TIMEOUT(first->isLoaded() && second->isLoaded(), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model.commonStep(), std::optional<std::int64_t>(100), kPatience);
         QVERIFY(!model.identical());
         QStringList settings, results;
         for (int row = 0; row < model.rowCount(); ++row) {
@@ -289,7 +291,7 @@ private Q_SLOTS:
         models::CompareModel model;
         QAbstractItemModelTester tester(&model, kStrict);
         model.setSessions({session, session});
-        QTRY_VERIFY(session->isLoaded());
+        QTRY_VERIFY_WITH_TIMEOUT(session->isLoaded(), kPatience);
         QVERIFY(model.identical());
         QCOMPARE(model.rowCount(), 0);
         model.setSessions({});
@@ -306,10 +308,10 @@ private Q_SLOTS:
         models::EventsModel model;
         QAbstractItemModelTester tester(&model, kStrict);
         model.setSession(session);
-        QTRY_COMPARE(model.rowCount(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 1, kPatience);
         QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
         live.event("resume_report", "Continues exactly", 20);
-        QTRY_COMPARE(model.rowCount(), 2);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 2, kPatience);
         QCOMPARE(inserted.count(), 1);
         QCOMPARE(model.index(0, models::EventsModel::Text).data().toString(), QStringLiteral("Continues exactly"));
         QCOMPARE(model.index(0, models::EventsModel::Kind).data().toString(), QStringLiteral("resume report"));
@@ -317,7 +319,7 @@ private Q_SLOTS:
         live.record(run.writer());  // now the database has them too
         session->refresh();
         live.event("warning", "w", 30);
-        QTRY_COMPARE(model.rowCount(), 3);
+        QTRY_COMPARE_WITH_TIMEOUT(model.rowCount(), 3, kPatience);
     }
 
     void logFollowsTheFileThroughPartialLinesAndRotation() {
@@ -376,7 +378,7 @@ private Q_SLOTS:
         }
         session::Workspace list(workspace());
         RunsModel model(&list);
-        QTRY_VERIFY(list.isLoaded());
+        QTRY_VERIFY_WITH_TIMEOUT(list.isLoaded(), kPatience);
         model.setRuns(std::move(entries));
         QCOMPARE(model.rowCount(), 100000);
         model.setFilter(QStringLiteral("flowers"));

@@ -21,6 +21,8 @@ using tests::LiveSession;
 
 namespace {
 
+constexpr int kPatience = 60000;  // ms: far more than ever needed, also on a busy machine
+
 QString write(const QString& path, const QByteArray& content, bool executable = false) {
     QFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) qFatal("cannot write %s", qPrintable(path));
@@ -63,7 +65,7 @@ private Q_SLOTS:
         first.endSession();
         first.summary();
         session::Workspace list(workspace());
-        QTRY_VERIFY_WITH_TIMEOUT(list.isLoaded(), 10000);
+        QTRY_VERIFY_WITH_TIMEOUT(list.isLoaded(), kPatience);
         QCOMPARE(list.runs().size(), std::size_t(1));
         QCOMPARE(list.runs()[0].name(), QStringLiteral("first"));
         QCOMPARE(list.runs()[0].state, rundir::State::Completed);
@@ -71,13 +73,13 @@ private Q_SLOTS:
         second.beginSession(1);
         second.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
         auto live = std::make_unique<LiveSession>(second.folder(), 1);
-        QTRY_COMPARE_WITH_TIMEOUT(list.runs().size(), std::size_t(2), 10000);
-        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].name(), QStringLiteral("second"), 10000);
-        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Running, 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs().size(), std::size_t(2), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].name(), QStringLiteral("second"), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Running, kPatience);
         live.reset();  // gone without an exit record: never shown as running or completed
-        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Interrupted, 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(list.runs()[0].state, rundir::State::Interrupted, kPatience);
         list.editUser(first.key(), [](rundir::UserRecord& user) { user.name = "renamed"; });
-        QTRY_COMPARE_WITH_TIMEOUT(list.find(first.key())->name(), QStringLiteral("renamed"), 10000);
+        QTRY_COMPARE_WITH_TIMEOUT(list.find(first.key())->name(), QStringLiteral("renamed"), kPatience);
         QVERIFY(list.session(first.key()) == list.session(first.key()));
     }
 
@@ -88,7 +90,7 @@ private Q_SLOTS:
         launcher.setProgram(program.toStdString());
         QSignalSpy finished(&launcher, &session::Launcher::finished);
         const quint64 number = launcher.run(QStringLiteral("run:\n  name: x\n"), QStringLiteral("a b"), {QStringLiteral("run.seed=7")});
-        QVERIFY(finished.wait(5000));
+        QVERIFY(finished.wait(kPatience));
         QCOMPARE(finished[0][0].toULongLong(), number);
         const auto result = finished[0][1].value<session::LaunchResult>();
         QVERIFY2(result.ok, qPrintable(result.sentence));
@@ -110,7 +112,7 @@ private Q_SLOTS:
             launcher.setProgram(write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\n" + script, true).toStdString());
             finished.clear();
             launcher.continueRun(QStringLiteral("abc"));
-            if (!finished.wait(5000)) qFatal("no answer");
+            if (!finished.wait(kPatience)) qFatal("no answer");
             return finished[0][1].value<session::LaunchResult>();
         };
         auto result = outcome("echo 'x is busy' >&2; echo '{\"error\":{\"code\":\"busy\",\"sentence\":\"Another process holds run x\"}}'; exit 8\n");
@@ -126,7 +128,7 @@ private Q_SLOTS:
         launcher.setProgram(workspace() / "nothing-here");
         finished.clear();
         launcher.again(QStringLiteral("abc"));
-        QVERIFY(finished.wait(5000));
+        QVERIFY(finished.wait(kPatience));
         QVERIFY2(finished[0][1].value<session::LaunchResult>().sentence.contains(QStringLiteral("nothing-here")), "names the program");
     }
 
@@ -138,7 +140,7 @@ private Q_SLOTS:
                                       "#!/bin/sh\nhead -c 5000000 /dev/zero | tr '\\0' 'x'\necho $$ > \"" + done.toUtf8() + "\"\n", true).toStdString());
             launcher.again(QStringLiteral("abc"));
         }
-        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(done), 10000);
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(done), kPatience);
     }
 
     void settingsAreKeptWhereTheyAreRedirected() {

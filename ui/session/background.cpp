@@ -5,9 +5,10 @@ namespace lathe::session {
 QThreadPool& jobPool() {
     // Jobs mostly wait for the disk or for a supervisor's answer, so their number has little to do with cores.
     static QThreadPool* pool = [] {
-        auto* made = new QThreadPool;  // never destroyed before the last job ended: QCoreApplication waits for it
+        auto* made = new QThreadPool;
         made->setMaxThreadCount(8);
-        QObject::connect(qApp, &QCoreApplication::aboutToQuit, [made] { made->waitForDone(); });
+        // Results are posted to the application: the last job must end before it does.
+        qAddPostRoutine([] { jobPool().waitForDone(); });
         return made;
     }();
     return *pool;

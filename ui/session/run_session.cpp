@@ -212,8 +212,13 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     if (!facts.problem.empty()) problem = toQt(facts.problem);
     const bool alive = rundir::isAlive(facts.standing.state) && facts.standing.onThisHost;
     const std::int32_t liveSession = alive && facts.live ? facts.live->session : 0;
-    if (feed && feed->session() != liveSession) detach();
+    if (feed && feed->session() != liveSession) {
+        detach();
+        if (liveSession > 0) Q_EMIT q->runEnded();  // another one has begun meanwhile
+    }
     if (liveSession > 0 && !feed && loaded && !attaches.running()) attachTo(liveSession);
+    // Up on another host, or not to be reached yet: what its recorder wrote is all there is.
+    if (rundir::isAlive(facts.standing.state) && !feed && !attaches.running() && !catchUps.running()) catchUp();
     if (wasAlive && !alive) catchUp(true);
     wasAlive = alive;
     if (newCheckpoints) takeCheckpoints(std::move(*newCheckpoints));
