@@ -45,17 +45,19 @@ ExitCode series(const Options& options) {
     if (!reader) return fail(options, reader.error());
     const auto names = namesToPrint(**reader, options.more);
     if (!names) return fail(options, names.error());
-    json list = json::array();
-    if (!options.json) print("series,session,attempt,step,seconds,wall,value");
+    // Written as it is read: a run may have more points than memory has room for as JSON.
+    print(options.json ? "[" : "series,session,attempt,step,seconds,wall,value");
+    bool first = true;
     for (const std::string& name : *names) {
         const auto points = (*reader)->points(name, options.allBranches ? store::RunReader::Line::All : store::RunReader::Line::Surviving);
         if (!points) return fail(options, points.error());
         for (const store::Point& point : *points) {
-            if (options.json) list.push_back(pointJson(name, point));
-            else printCsvRow(name, point);
+            if (!options.json) printCsvRow(name, point);
+            else print((first ? "" : ",") + pointJson(name, point).dump());
+            first = false;
         }
     }
-    if (options.json) printJson(list);
+    if (options.json) print("]");
     return ExitCode::Completed;
 }
 

@@ -67,10 +67,18 @@ Result<RunLock> takeRun(const RunFolder& run) {
     return lock;
 }
 
+/// Somebody pressed Ctrl-C or the like while these signals are held (see holdStopSignals).
+static bool isStopPending() {
+    sigset_t pending;
+    ::sigemptyset(&pending);
+    ::sigpending(&pending);
+    return ::sigismember(&pending, SIGINT) == 1 || ::sigismember(&pending, SIGTERM) == 1 || ::sigismember(&pending, SIGHUP) == 1;
+}
+
 static bool waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
     while (RunLock::isHeld(lock)) {
-        if (std::chrono::steady_clock::now() >= deadline) return false;
+        if (std::chrono::steady_clock::now() >= deadline || isStopPending()) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     return true;
@@ -79,6 +87,7 @@ static bool waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
 /// A worker whose supervisor is gone saves and leaves by itself. One that does not is ended, if it is certainly ours.
 static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
     if (waitUntilFree(run.workersLock(), kWorkerPatienceMs)) return {};
+    if (isStopPending()) return Error{ErrorCode::Stopped, "Stopped while waiting for the worker of an earlier session; nothing was changed", {}, {}};
     for (const rundir::ProcessIdentity& who : live ? live->workers : std::vector<rundir::ProcessIdentity>()) {
         const auto process = VerifiedProcess::find(who);
         if (!process || !process->hasOpen(run.workersLock())) continue;

@@ -25,6 +25,7 @@ struct Answer {
     std::string out, err;
 
     nlohmann::json json() const {
+        if (auto whole = nlohmann::json::parse(out, nullptr, false); !whole.is_discarded()) return whole;
         const auto last = out.find_last_not_of('\n');
         const auto begin = last == std::string::npos ? std::string::npos : out.rfind('\n', last);
         return nlohmann::json::parse(begin == std::string::npos ? out : out.substr(begin + 1), nullptr, false);

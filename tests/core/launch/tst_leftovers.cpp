@@ -1,0 +1,47 @@
+// labels: process slow
+// timeout: 300
+// A worker that does not leave when its supervisor is lost: it is waited for, then ended, and only it.
+#include "launch/verbs.h"
+#include "trainer_process.h"
+
+#include <QtTest/QTest>
+
+using namespace lathe;
+using namespace lathe::test;
+using rundir::State;
+
+class TestLeftovers : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aDeafWorkerIsEndedBeforeTheNextSession() {
+        Workspace workspace;
+        workspace.useFakeWorker(LATHE_BIN_DIR);
+        workspace.setScript("points 5; save; points 5; deaf");
+        QCOMPARE(workspace.ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace.latest();
+        QVERIFY(eventually([&] { return !launch::newestOnLine(run).empty(); }));
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QVERIFY(rundir::RunLock::isHeld(run.workersLock()));
+        QVERIFY(launch::standingOf(run).state == State::Stopping);
+
+        // Who waits for it can give up, and nothing has changed.
+        const auto impatient = workspace.start({"continue", "latest"});
+        QVERIFY(eventually([&] { return impatient->readAllStandardError().contains("Waiting") || impatient->state() == QProcess::NotRunning; }));
+        ::kill(static_cast<pid_t>(impatient->processId()), SIGINT);
+        QCOMPARE(Workspace::finish(*impatient).code, 4);
+        QVERIFY(processLives(live->workers.at(0).pid));
+        QCOMPARE(rundir::newestSession(run), 1);
+
+        workspace.setScript("points 1; end completed, 0");
+        const Answer next = workspace.ask({"continue", "latest"}, 120'000);
+        QVERIFY2(next.code == 0, next.err.c_str());
+        QVERIFY(!processLives(live->workers.at(0).pid));
+        QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLeftovers)
+#include "tst_leftovers.moc"
