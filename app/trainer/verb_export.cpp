@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "base/program_paths.h"
+#include "dataset/picture.h"
 #include "exported_weights.h"
 #include "launch/verbs.h"
 #include "output.h"
@@ -38,9 +39,9 @@ static json preprocessingJson(const config::RunConfig& config, const json& input
         out["resize"] = config.data.resize;
         out["normalize"] = config.data.normalize;
         if (config.data.normalize == "imagenet") {
-            const bool gray = input.value("channels", 3) == 1;
-            out["mean"] = gray ? json{0.485} : json{0.485, 0.456, 0.406};
-            out["deviation"] = gray ? json{0.229} : json{0.229, 0.224, 0.225};
+            const dataset::ImagenetScale scale = dataset::imagenetScale(input.value("channels", 3));
+            out["mean"] = scale.mean;
+            out["deviation"] = scale.deviation;
         }
     }
     return out;

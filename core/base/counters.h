@@ -1,5 +1,5 @@
 // Counts of training as distinct types, so that an update can never be taken for a micro-step.
-// What each of them means is fixed in the loop (core/engine/train/loop.h).
+// What each of them means is fixed in the loop (core/engine/train/trainer.h).
 #pragma once
 
 #include <compare>

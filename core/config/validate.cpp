@@ -1,5 +1,6 @@
 // The rules: each field's own, and what must hold between fields.
 #include "config/config.h"
+#include "config/metrics.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -89,16 +90,6 @@ void checkTask(const RunConfig& config, Problems& problems) {
         error(problems, "optimizer.nesterov", "Nesterov momentum needs a momentum above 0; for example momentum 0.9");
 }
 
-void checkBestMetric(const RunConfig& config, Problems& problems) {
-    const bool classes = config.task.name == "classification";
-    const std::vector<std::string> known = classes ? std::vector<std::string>{"auto", "accuracy", "loss"} : std::vector<std::string>{"auto", "loss", "mse", "mae", "r2"};
-    const std::string& metric = config.evaluation.bestMetric;
-    if (std::find(known.begin(), known.end(), metric) != known.end()) return;
-    std::string list;
-    for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-    error(problems, "evaluation.best_metric", "A " + config.task.name + " has no metric \"" + metric.substr(0, 40) + "\"; choose one of " + list);
-}
-
 void checkEvaluation(const RunConfig& config, Problems& problems) {
     const auto& evaluation = config.evaluation;
     const bool never = evaluation.every.unit == Interval::Unit::Never;
@@ -109,7 +100,7 @@ void checkEvaluation(const RunConfig& config, Problems& problems) {
         error(problems, "evaluation.patience", "Patience counts evaluations, and there is no evaluation data; give data.eval or a data.eval_fraction above 0");
     else if (noData && !never)
         warning(problems, "data.eval_fraction", "There is no evaluation data, so nothing is evaluated and no checkpoint is the best one");
-    checkBestMetric(config, problems);
+    if (const auto best = bestMetric(config); !best) error(problems, "evaluation.best_metric", best.error().sentence);
 }
 
 void checkRest(const RunConfig& config, Problems& problems) {

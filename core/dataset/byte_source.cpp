@@ -36,8 +36,7 @@ Result<OpenFile> openRegular(const std::filesystem::path& path) {
 
 void ByteSource::Close::operator()(void* file) const { gzclose(handle(file)); }
 
-ByteSource::ByteSource(void* file, std::uint64_t fileBytes, std::filesystem::path path)
-    : m_file(file), m_fileBytes(fileBytes), m_path(std::move(path)) {}
+ByteSource::ByteSource(void* file, std::filesystem::path path) : m_file(file), m_path(std::move(path)) {}
 
 Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
     LATHE_TRY_ASSIGN(const OpenFile file, openRegular(path));
@@ -47,10 +46,8 @@ Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
         return Error{ErrorCode::OutOfMemory, "Cannot read " + path.string() + ": no memory for its buffer", {}, {}};
     }
     gzbuffer(stream, kBufferBytes);
-    return ByteSource(stream, file.bytes, path);
+    return ByteSource(stream, path);
 }
-
-bool ByteSource::compressed() const { return gzdirect(handle(m_file.get())) == 0; }
 
 Result<std::size_t> ByteSource::read(std::span<std::byte> out) {
     std::size_t have = 0;

@@ -20,18 +20,15 @@ public:
     /// Fills `out` as far as the content goes; less than asked only at the end. Corrupt when a gzip file is damaged or cut.
     Result<std::size_t> read(std::span<std::byte> out);
 
-    bool compressed() const;
-    std::uint64_t fileBytes() const { return m_fileBytes; }  ///< on disk
     const std::filesystem::path& path() const { return m_path; }
 
 private:
     struct Close {
         void operator()(void* file) const;
     };
-    ByteSource(void* file, std::uint64_t fileBytes, std::filesystem::path path);
+    ByteSource(void* file, std::filesystem::path path);
 
     std::unique_ptr<void, Close> m_file;
-    std::uint64_t m_fileBytes = 0;
     std::filesystem::path m_path;
 };
 

@@ -10,10 +10,6 @@ namespace lathe::dataset {
 namespace {
 
 constexpr int kWeightBits = 22;
-constexpr std::array<double, 3> kImagenetMean{0.485, 0.456, 0.406};
-constexpr std::array<double, 3> kImagenetDeviation{0.229, 0.224, 0.225};
-constexpr double kImagenetGrayMean = 0.449;
-constexpr double kImagenetGrayDeviation = 0.226;
 
 /// One output position: which input pixels count, and how much each.
 struct Tap {
@@ -154,16 +150,20 @@ Picture PictureRule::apply(Picture picture) const {
     return side > 0 ? toSquare(alike, side, stretch) : alike;
 }
 
+ImagenetScale imagenetScale(int channels) {
+    if (channels == 1) return {{0.449}, {0.226}};
+    return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+}
+
 PixelWriter::PixelWriter(int width, int height, int channels, bool imagenet)
     : m_width(width), m_height(height), m_channels(channels),
       m_pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {
     LATHE_ASSERT(channels == 1 || channels == 3);
+    const ImagenetScale scale = imagenetScale(channels);
     for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
-        const double mean = channels == 1 ? kImagenetGrayMean : kImagenetMean[c];
-        const double deviation = channels == 1 ? kImagenetGrayDeviation : kImagenetDeviation[c];
         for (std::size_t v = 0; v < 256; ++v) {
             const double unit = static_cast<double>(v) / 255.0;
-            m_double[c][v] = imagenet ? (unit - mean) / deviation : unit;
+            m_double[c][v] = imagenet ? (unit - scale.mean[c]) / scale.deviation[c] : unit;
             m_single[c][v] = imagenet ? static_cast<float>(m_double[c][v]) : static_cast<float>(v) / 255.0f;
         }
     }

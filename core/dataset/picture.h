@@ -44,6 +44,13 @@ struct PictureRule {
 
     Picture apply(Picture picture) const;
 };
+
+/// What "imagenet" takes from each channel and then divides it by.
+struct ImagenetScale {
+    std::vector<double> mean, deviation;
+};
+ImagenetScale imagenetScale(int channels);
+
 /// Bytes to inputs. Thread: immutable.
 class PixelWriter {
 public:

@@ -2,20 +2,10 @@
 
 #include "base/file_system.h"
 #include "base/log.h"
+#include "config/metrics.h"
 #include "rundir/checkpoint_manifest.h"
 
 namespace lathe::launch {
-
-BestRule bestRule(const config::RunConfig& config) {
-    const bool classification = config.task.name == "classification";
-    BestRule rule;
-    const std::string& chosen = config.evaluation.bestMetric;
-    const std::string metric = chosen != "auto" ? chosen : classification ? "accuracy" : "loss";
-    rule.metric = metric.starts_with("eval/") ? metric : "eval/" + metric;
-    const std::string& direction = config.evaluation.bestDirection;
-    rule.higherIsBetter = direction == "max" || (direction == "auto" && rule.metric == "eval/accuracy");
-    return rule;
-}
 
 Result<void> removeCheckpoint(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder) {
     const auto hidden = run.checkpoints() / ("." + folder + ".removed");
@@ -29,9 +19,10 @@ void applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::
     const auto user = rundir::readUser(run);
     if (!user) return log::warning("No checkpoint is removed because the pinned ones are not known: " + user.error().text());
     const auto all = rundir::listCheckpoints(run.checkpoints(), user->pinned);
-    const BestRule best = bestRule(config);
-    for (const std::string& folder : rundir::retentionVictims(all, config.checkpoint.keepLast, config.checkpoint.keepBest, best.metric,
-                                                              best.higherIsBetter, inUse)) {
+    const auto best = config::bestMetric(config);
+    if (!best) return log::warning("No checkpoint is removed because the best one is not known: " + best.error().text());
+    for (const std::string& folder : rundir::retentionVictims(all, config.checkpoint.keepLast, config.checkpoint.keepBest, "eval/" + best->name,
+                                                              best->higherIsBetter, inUse)) {
         auto removed = removeCheckpoint(fs, run, folder);
         if (removed) removed = writer.markCheckpointDeleted(folder);
         if (!removed) log::warning(removed.error().text());

@@ -15,13 +15,6 @@ class FileSystem;
 
 namespace lathe::launch {
 
-/// The metric that decides which checkpoint is best, with what `auto` means filled in: ("eval/accuracy", true).
-struct BestRule {
-    std::string metric;
-    bool higherIsBetter = false;
-};
-BestRule bestRule(const config::RunConfig& config);
-
 /// Removes what the rule lets go, never pinned ones or `inUse`; failures are logged and the folder stays.
 void applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
                     const std::vector<std::string>& inUse);

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
+#include "config/metrics.h"
 #include "launch/identity.h"
-#include "launch/retention.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <algorithm>
@@ -104,19 +104,20 @@ std::string newestOnLine(const RunFolder& run) {
 
 static Result<std::string> bestOf(const RunFolder& run, const std::vector<CheckpointInfo>& all) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
-    const BestRule rule = bestRule(config);
+    LATHE_TRY_ASSIGN(const config::Metric metric, config::bestMetric(config));
+    const std::string series = "eval/" + metric.name;
     const CheckpointInfo* best = nullptr;
     double bestValue = 0;
     for (const CheckpointInfo& info : all) {
-        const auto metric = info.metrics.find(rule.metric);
-        const auto value = info.problem.empty() && metric != info.metrics.end() ? readDouble(metric->second) : std::nullopt;
+        const auto found = info.metrics.find(series);
+        const auto value = info.problem.empty() && found != info.metrics.end() ? readDouble(found->second) : std::nullopt;
         if (!value || *value != *value) continue;
-        if (best != nullptr && !(rule.higherIsBetter ? *value > bestValue : *value < bestValue)) continue;
+        if (best != nullptr && !(metric.higherIsBetter ? *value > bestValue : *value < bestValue)) continue;
         best = &info;
         bestValue = *value;
     }
     if (best != nullptr) return best->folder;
-    return Error{ErrorCode::NotFound, "No checkpoint of " + run.name() + " has " + rule.metric, {}, {}};
+    return Error{ErrorCode::NotFound, "No checkpoint of " + run.name() + " has " + series, {}, {}};
 }
 
 static Result<std::string> atStep(const RunFolder& run, const std::vector<CheckpointInfo>& all, std::int64_t step) {

@@ -31,8 +31,8 @@
 //   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121"}
 //   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
 //   best          {"metric": "eval/accuracy", "value": "0.97", "higher_is_better": bool, "step": n}
-//   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "asked" |
-//                  "stop" | "end", "metrics": {…}, "best": bool, "counters": {…}}
+//   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "best" |
+//                  "asked" | "stop" | "end", "metrics": {…}, "best": bool, "counters": {…}}
 //   save_failed   {"error": "sentence"}: nothing was published, training goes on
 //   skipped       {"reason": "the loss is nan"}
 //   paused, resumed, warning, error   {}
@@ -66,7 +66,7 @@ struct Glance {
     std::optional<double> loss, learningRate, samplesPerSecond;
     std::optional<double> secondsLeft;         ///< nothing while it is still measured
     std::vector<std::string> said;             ///< warnings, failures and the report of a resume since the last one
-    std::string stopping;                      ///< "asked to save and stop, 52 s left before it is ended", or empty
+    std::string stopping;                      ///< "asked to save and stop; SIGTERM in 52 s", or empty
 };
 
 struct SupervisorOptions {

@@ -58,10 +58,7 @@ struct ControlServer::Impl {
     int listener = -1, epoll = -1, segmentFd = -1;
     Handler handler;
     std::list<int> clients;
-    struct Memory {
-        std::deque<Reply> replies;
-    };
-    std::map<std::string, Memory> memory;
+    std::map<std::string, std::deque<Reply>> memory;  ///< by client
     std::deque<std::string> memoryOrder;
 
     ~Impl() {
@@ -120,7 +117,7 @@ struct ControlServer::Impl {
                 memoryOrder.pop_front();
             }
         }
-        std::deque<Reply>& replies = it->second.replies;
+        std::deque<Reply>& replies = it->second;
         for (const Reply& known : replies)
             if (known.id == request.id) return known;
         Reply reply = request.verb == Verb::Attach ? Reply{} : handler(request);

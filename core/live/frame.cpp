@@ -1,6 +1,6 @@
 #include "live/frame.h"
 
-#include "live/wire.h"
+#include "base/bytes.h"
 
 namespace lathe::live {
 namespace {
@@ -14,76 +14,76 @@ Error badFrame(const char* what) {
 }  // namespace
 
 void encode(const SeriesFrame& frame, std::vector<std::byte>& out) {
-    WireWriter wire(out);
-    wire.put(frame.id);
-    wire.putText(frame.name);
-    wire.putText(frame.unit);
+    out.clear();
+    put(out, frame.id);
+    putText(out, frame.name);
+    putText(out, frame.unit);
 }
 
 void encode(const PointsFrame& frame, std::vector<std::byte>& out) {
-    WireWriter wire(out);
-    wire.put(frame.session);
-    wire.put(frame.attempt);
-    wire.put(frame.step);
-    wire.put(frame.activeNs);
-    wire.put(frame.wallNs);
-    wire.put(static_cast<std::uint16_t>(frame.items.size()));
+    out.clear();
+    put(out, frame.session);
+    put(out, frame.attempt);
+    put(out, frame.step);
+    put(out, frame.activeNs);
+    put(out, frame.wallNs);
+    put(out, static_cast<std::uint16_t>(frame.items.size()));
     for (const PointsFrame::Item& item : frame.items) {
-        wire.put(item.series);
-        wire.put(item.value);
+        put(out, item.series);
+        put(out, item.value);
     }
 }
 
 void encode(const EventFrame& frame, std::vector<std::byte>& out) {
-    WireWriter wire(out);
-    wire.put(frame.session);
-    wire.put(frame.attempt);
-    wire.put(frame.step);
-    wire.put(frame.wallNs);
-    wire.putText(frame.kind);
-    wire.putText(frame.text);
-    wire.putText(frame.json);
+    out.clear();
+    put(out, frame.session);
+    put(out, frame.attempt);
+    put(out, frame.step);
+    put(out, frame.wallNs);
+    putText(out, frame.kind);
+    putText(out, frame.text);
+    putText(out, frame.json);
 }
 
 Result<SeriesFrame> decodeSeries(std::span<const std::byte> payload) {
-    WireReader wire(payload);
+    ByteReader in(payload);
     SeriesFrame frame;
-    frame.id = wire.get<std::uint16_t>();
-    frame.name = wire.getText();
-    frame.unit = wire.getText();
-    if (!wire.ok() || wire.left() != 0) return badFrame("series");
+    frame.id = in.get<std::uint16_t>();
+    frame.name = in.getText();
+    frame.unit = in.getText();
+    if (!in.finished()) return badFrame("series");
     return frame;
 }
 
 Result<PointsFrame> decodePoints(std::span<const std::byte> payload) {
-    WireReader wire(payload);
+    ByteReader in(payload);
     PointsFrame frame;
-    frame.session = wire.get<std::int32_t>();
-    frame.attempt = wire.get<std::int64_t>();
-    frame.step = wire.get<std::int64_t>();
-    frame.activeNs = wire.get<std::int64_t>();
-    frame.wallNs = wire.get<std::int64_t>();
-    const std::size_t count = wire.get<std::uint16_t>();
-    if (!wire.ok() || wire.left() != count * kItemBytes) return badFrame("points");
+    frame.session = in.get<std::int32_t>();
+    frame.attempt = in.get<std::int64_t>();
+    frame.step = in.get<std::int64_t>();
+    frame.activeNs = in.get<std::int64_t>();
+    frame.wallNs = in.get<std::int64_t>();
+    const std::size_t count = in.get<std::uint16_t>();
+    if (!in.ok() || in.left() != count * kItemBytes) return badFrame("points");
     frame.items.resize(count);
     for (PointsFrame::Item& item : frame.items) {
-        item.series = wire.get<std::uint16_t>();
-        item.value = wire.get<double>();
+        item.series = in.get<std::uint16_t>();
+        item.value = in.get<double>();
     }
     return frame;
 }
 
 Result<EventFrame> decodeEvent(std::span<const std::byte> payload) {
-    WireReader wire(payload);
+    ByteReader in(payload);
     EventFrame frame;
-    frame.session = wire.get<std::int32_t>();
-    frame.attempt = wire.get<std::int64_t>();
-    frame.step = wire.get<std::int64_t>();
-    frame.wallNs = wire.get<std::int64_t>();
-    frame.kind = wire.getText();
-    frame.text = wire.getText();
-    frame.json = wire.getText();
-    if (!wire.ok() || wire.left() != 0) return badFrame("event");
+    frame.session = in.get<std::int32_t>();
+    frame.attempt = in.get<std::int64_t>();
+    frame.step = in.get<std::int64_t>();
+    frame.wallNs = in.get<std::int64_t>();
+    frame.kind = in.getText();
+    frame.text = in.getText();
+    frame.json = in.getText();
+    if (!in.finished()) return badFrame("event");
     return frame;
 }
 

@@ -43,8 +43,8 @@ struct PointsFrame {
     std::vector<Item> items;
 };
 
-/// Kinds are short stable words: "phase", "checkpoint", "evaluation", "skipped", "paused", "resumed", "best", "warning",
-/// "error", "ended", "resume_report" … `json` holds the facts of that kind (an object, may be empty).
+/// Kinds are short stable words: "checkpoint", "ended" … All of them, with the facts that `json` holds for each (an
+/// object, may be empty), are the contract between supervisor and worker: launch/supervisor.h.
 struct EventFrame {
     std::int32_t session = 0;
     std::int64_t attempt = 0;

@@ -1,9 +1,9 @@
 #include "live/spill.h"
 
+#include "base/bytes.h"
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "live/wire.h"
 
 #include <algorithm>
 #include <atomic>
@@ -27,27 +27,22 @@ constexpr std::size_t kRecordHeaderBytes = 16;
 constexpr std::uint64_t kMaxSpillBytes = 16ull << 30;
 constexpr auto kLookEvery = std::chrono::milliseconds(10);
 
-void appendRecord(const Frame& frame, std::vector<std::byte>& out) {
-    std::vector<std::byte> record;
-    WireWriter wire(record);
-    wire.put(static_cast<std::uint32_t>(frame.payload.size()));
-    wire.put(static_cast<std::uint16_t>(frame.type));
-    wire.put(std::uint16_t{0});
-    wire.put(frame.sequence);
-    record.insert(record.end(), frame.payload.begin(), frame.payload.end());
-    const std::uint64_t checksum = hash64(record);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&checksum);
-    record.insert(record.end(), bytes, bytes + sizeof checksum);
-    out.insert(out.end(), record.begin(), record.end());
+void appendRecord(const Frame& frame, Bytes& out) {
+    const std::size_t begin = out.size();
+    put(out, static_cast<std::uint32_t>(frame.payload.size()));
+    put(out, static_cast<std::uint16_t>(frame.type));
+    put(out, std::uint16_t{0});
+    put(out, frame.sequence);
+    putBytes(out, frame.payload);
+    put(out, hash64(std::span(out).subspan(begin)));
 }
 
-std::vector<std::byte> spillHeader(int session, int ring) {
-    std::vector<std::byte> bytes;
-    WireWriter wire(bytes);
-    wire.put(kSpillMagic);
-    wire.put(kSpillVersion);
-    wire.put(static_cast<std::int32_t>(session));
-    wire.put(static_cast<std::int32_t>(ring));
+Bytes spillHeader(int session, int ring) {
+    Bytes bytes;
+    put(bytes, kSpillMagic);
+    put(bytes, kSpillVersion);
+    put(bytes, static_cast<std::int32_t>(session));
+    put(bytes, static_cast<std::int32_t>(ring));
     return bytes;
 }
 
@@ -105,7 +100,7 @@ struct Spiller::Impl {
             LATHE_TRY_ASSIGN(file, open());
             LATHE_TRY(file->write(spillHeader(session, ring)));
         }
-        std::vector<std::byte> bytes;
+        Bytes bytes;
         for (const Frame& frame : frames) appendRecord(frame, bytes);
         const auto written = file->write(bytes);
         if (!written.ok()) {
@@ -149,24 +144,24 @@ Result<void> Spiller::flushAll() {
 static Result<std::vector<Frame>> readOneSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
     LATHE_TRY_ASSIGN(const std::string content, readFile(file, kMaxSpillBytes));
     const std::span<const std::byte> bytes = std::as_bytes(std::span(content));
-    WireReader header(bytes.first(std::min(bytes.size(), kSpillHeaderBytes)));
+    ByteReader header(bytes.first(std::min(bytes.size(), kSpillHeaderBytes)));
     std::vector<Frame> frames;
     const auto magic = header.get<std::uint64_t>();
     const auto version = header.get<std::uint32_t>();
     if (bytes.size() < kSpillHeaderBytes) return frames;  // torn before the first record
     if (magic != kSpillMagic) return Error{ErrorCode::Corrupt, file.string() + " is not a spill file", {}, {}};
     if (version > kSpillVersion)
-        return Error{ErrorCode::Version, file.string() + " was written by a newer Lathe", {}, {}};
+        return Error{ErrorCode::Version, file.string() + " was written by a newer Lathe; update this one", {}, {}};
     std::size_t at = kSpillHeaderBytes;
     while (bytes.size() - at >= kRecordHeaderBytes + sizeof(std::uint64_t)) {
-        WireReader wire(bytes.subspan(at));
+        ByteReader wire(bytes.subspan(at));
         const std::size_t length = wire.get<std::uint32_t>();
         const auto type = static_cast<FrameType>(wire.get<std::uint16_t>());
         wire.get<std::uint16_t>();
         const auto sequence = wire.get<std::uint64_t>();
         if (length > bytes.size() - at - kRecordHeaderBytes - sizeof(std::uint64_t)) break;
         const auto record = bytes.subspan(at, kRecordHeaderBytes + length);
-        WireReader tail(bytes.subspan(at + record.size()));
+        ByteReader tail(bytes.subspan(at + record.size()));
         if (tail.get<std::uint64_t>() != hash64(record)) break;
         if (sequence >= fromSequence) {
             const auto payload = record.subspan(kRecordHeaderBytes);

@@ -3,8 +3,8 @@
 // Thread: a Codec belongs to one thread; the rest are values and functions without shared state.
 #pragma once
 
+#include "base/bytes.h"
 #include "base/result.h"
-#include "store/bytes.h"
 
 #include <cstdint>
 #include <memory>

@@ -3,8 +3,8 @@
 // Thread: a connection and its statements belong to one thread at a time.
 #pragma once
 
+#include "base/bytes.h"
 #include "base/result.h"
-#include "store/bytes.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -11,7 +11,7 @@
 
 namespace lathe::engine {
 
-/// parallel.device as a device: "auto" takes CUDA when it is there. The error says why a chosen device cannot be used.
+/// device::chooseDevice() as a device of LibTorch, set up for it. The error says why it cannot be used.
 Result<at::Device> chooseDevice(const config::ParallelSection& section);
 /// parallel.threads, else OMP_NUM_THREADS, else the physical cores this process may use; set for LibTorch and returned.
 int applyThreads(const config::ParallelSection& section);

@@ -29,7 +29,6 @@ public:
     void spill(std::uint64_t spilled, std::uint64_t lost);
     /// Makes the newest values visible now.
     void beat();
-    live::Phase currentPhase() const { return m_beat.phase; }
 
     bool supervisorLost() const { return m_lost; }
     /// Signals that ask to stop, so far.

@@ -119,10 +119,6 @@ private:
         json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch()}, {"train_samples", shape.samples},
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (m_setup->plannedUpdates) facts["planned_updates"] = m_setup->plannedUpdates->value();
-        const auto& scale = m_setup->data.train.standardization;
-        facts["input"] = {{"images", info.images}, {"channels", info.channels}, {"height", info.height}, {"width", info.width},
-                          {"features", info.featureNames}, {"targets", info.targetNames},
-                          {"mean", scale ? json(scale->mean) : json::array()}, {"deviation", scale ? json(scale->deviation) : json::array()}};
         m_frames.event("plan", "", facts, m_setup->progress.counters);
     }
 

@@ -1,5 +1,6 @@
 // Wrong configurations: every problem at once, each with its key.
 #include "config/config.h"
+#include "config/metrics.h"
 
 #include <QtTest/QTest>
 
@@ -150,6 +151,15 @@ private Q_SLOTS:
         QVERIFY(find(loaded.problems, "run.name")->sentence.find("UTF-8") != std::string::npos);
         QVERIFY(find(loaded.problems, "data.batch_size"));
         QCOMPARE(loaded.config.data.batchSize, DataSection{}.batchSize);
+    }
+
+    void theBestMetricComesWithItsDirection() {
+        const auto best = [](const std::string& yaml) { return *bestMetric(parse(yaml, "/").config); };
+        QVERIFY(best("").name == "accuracy" && best("").higherIsBetter);
+        const std::string regression = "task:\n  name: regression\nevaluation:\n  best_metric: ";
+        QVERIFY(best(regression + "auto\n").name == "loss" && !best(regression + "auto\n").higherIsBetter);
+        QVERIFY(best(regression + "r2\n").name == "r2" && best(regression + "r2\n").higherIsBetter);
+        QVERIFY(!best(regression + "r2\n  best_direction: min\n").higherIsBetter);
     }
 };
 

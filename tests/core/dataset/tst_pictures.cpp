@@ -184,6 +184,9 @@ private Q_SLOTS:
         QCOMPARE(wide[0], -0.485 / 0.229);
         QCOMPARE(wide[256 + 255], (1 - 0.456) / 0.224);
         QCOMPARE(wide[512 + 51], (0.2 - 0.406) / 0.225);
+        std::vector<double> gray(256);
+        PixelWriter(256, 1, 1, true).write<double>(std::span(pixels).first(256), 0, nullptr, gray);
+        QCOMPARE(gray[0], -0.449 / 0.226);
     }
     void channelsAreWrittenOneAfterTheOther() {
         const std::vector<std::uint8_t> pixels{1, 2, 3, 4, 5, 6};  // two pixels

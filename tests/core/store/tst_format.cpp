@@ -9,6 +9,7 @@
 #include <bit>
 #include <random>
 
+using namespace lathe;
 using namespace lathe::store;
 
 namespace {

@@ -1,4 +1,4 @@
-// Little-endian fields in blobs: appending, and reading with every length checked.
+// Little-endian fields in byte buffers: appending, and reading with every length checked.
 #pragma once
 
 #include <bit>
@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
-namespace lathe::store {
+namespace lathe {
 
-static_assert(std::endian::native == std::endian::little, "blobs are little-endian and written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "formats are little-endian and written as they lie in memory");
 
 using Bytes = std::vector<std::byte>;
 
@@ -23,6 +25,11 @@ void put(Bytes& out, T value) {
 }
 
 inline void putBytes(Bytes& out, std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+/// u32 length, then the bytes.
+inline void putText(Bytes& out, std::string_view text) {
+    put(out, static_cast<std::uint32_t>(text.size()));
+    putBytes(out, std::as_bytes(std::span(text)));
+}
 
 /// After the first field that does not fit, `ok()` is false and everything reads as zero or empty.
 class ByteReader {
@@ -37,7 +44,7 @@ public:
         if (!raw.empty()) std::memcpy(&value, raw.data(), sizeof value);
         return value;
     }
-    /// The next `count` bytes, still owned by the blob.
+    /// The next `count` bytes, still owned by the buffer.
     std::span<const std::byte> take(std::size_t count) {
         if (!m_ok || count > left()) {
             m_ok = false;
@@ -46,6 +53,10 @@ public:
         const auto part = m_bytes.subspan(m_at, count);
         m_at += count;
         return part;
+    }
+    std::string getText() {
+        const auto text = take(get<std::uint32_t>());
+        return {reinterpret_cast<const char*>(text.data()), text.size()};
     }
     std::size_t left() const { return m_bytes.size() - m_at; }
     bool ok() const { return m_ok; }
@@ -58,4 +69,4 @@ private:
     bool m_ok = true;
 };
 
-}  // namespace lathe::store
+}  // namespace lathe

@@ -1,0 +1,26 @@
+// The metrics that tasks evaluate, and which of them says what is best: one list for validation, engine and retention.
+// Thread: functions without shared state.
+#pragma once
+
+#include "base/result.h"
+#include "config/sections.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::config {
+
+struct Metric {
+    std::string name;  ///< "accuracy"; recorded as the series "eval/accuracy"
+    bool higherIsBetter = false;
+};
+
+/// Of the task of this name; `auto` means the first.
+std::vector<Metric> metricsOf(std::string_view task);
+
+/// What evaluation.best_metric and best_direction choose among `metrics`; a Config error that lists them otherwise.
+Result<Metric> bestMetric(const EvaluationSection& evaluation, const std::vector<Metric>& metrics);
+Result<Metric> bestMetric(const RunConfig& config);
+
+}  // namespace lathe::config
