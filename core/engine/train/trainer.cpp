@@ -79,9 +79,13 @@ void Trainer::count(const UpdateResult& result) {
 
 void Trainer::checkTarget() {
     const Counters& at = m_progress.counters;
-    const std::string where = " at update " + std::to_string(at.globalStep.value());
+    std::string where = " at update " + std::to_string(at.globalStep.value());
+    if (at.skippedUpdates.value() > 0) where += " (" + std::to_string(at.skippedUpdates.value()) + " more were skipped)";
     if (m_settings.maxUpdates && at.globalStep.value() >= *m_settings.maxUpdates)
         end(rundir::State::Completed, "Reached run.max_updates" + where);
+    else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs && at.globalStep.value() == 0)
+        end(rundir::State::Diverged, "No update could be applied: each of " + std::to_string(at.updateAttempts.value()) +
+            " was skipped, as the events tell. Look for huge values in the data, or lower optimizer.learning_rate", false);
     else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs)
         end(rundir::State::Completed, "Finished " + std::to_string(at.epoch.value()) + (at.epoch.value() == 1 ? " epoch" : " epochs") + where +
             ", learning rate at " + shortText(plan::factorAt(m_settings.schedule, GlobalStep(std::max<std::int64_t>(0, at.globalStep.value() - 1)))) +
@@ -101,8 +105,9 @@ void Trainer::save(const std::string& reason) {
     if (saved.ok()) {
         outcome = std::move(saved).value();
         m_unsaved = m_newBest = false;
+        m_saveProblem.clear();
     } else {
-        outcome.error = saved.error().text();
+        outcome.error = m_saveProblem = saved.error().text();
         m_newBest = false;
     }
     m_saveEvery.restartClock(m_parts.time->seconds());
@@ -138,6 +143,11 @@ void Trainer::conclude() {
     const bool completed = m_ending->state == rundir::State::Completed;
     if (completed && m_settings.evaluateEvery.unit != Interval::Unit::Never && m_progress.evaluatedStep != m_progress.counters.globalStep) evaluate();
     if (m_ending->save && !(m_wishes.stop && !m_wishes.stop->save)) save(m_ending->state == rundir::State::Completed ? "end" : "stop");
+    else return;
+    // Whoever reads "completed" or "stopped" relies on the state being there.
+    if (m_unsaved && !m_saveProblem.empty())
+        m_ending = Ending{rundir::State::Failed, m_ending->why + ". Its state at update " + std::to_string(m_progress.counters.globalStep.value()) +
+                          " could not be saved, so it goes on from the checkpoint before: " + m_saveProblem, false};
 }
 
 void Trainer::visit(HookContext context) {

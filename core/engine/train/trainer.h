@@ -145,6 +145,7 @@ private:
     std::optional<Ending> m_ending;
     Metrics m_metrics;                       ///< of the newest evaluation of this session
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint
+    std::string m_saveProblem;   ///< of the newest try; empty: it went well
     bool m_newBest = false;                  ///< the newest evaluation is the best and is not saved yet
     bool m_applying = false;                 ///< parameters are being changed: not a state to save
 

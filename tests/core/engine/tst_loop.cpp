@@ -332,6 +332,31 @@ private Q_SLOTS:
         QCOMPARE(f.saver.steps, (Steps{4, 6}));
     }
 
+    void runWhoseLastSaveFailsIsNotCalledCompleted() {
+        for (const bool stopped : {false, true}) {
+            Fixture f;
+            f.windows.batches = ones(4);
+            f.saver.failures = 100;
+            f.recorder.act = [stopped](const HookContext& context, Wishes& wishes) {
+                if (stopped && context.point == Point::Update && context.counters->globalStep.value() == 2) wishes.stop = Ending{rundir::State::Stopped, "asked", true};
+            };
+            const Ending ending = f.run(1);
+            QCOMPARE(ending.state, rundir::State::Failed);
+            QVERIFY2(ending.why.find("need 8 MB") != std::string::npos && ending.why.find("could not be saved") != std::string::npos, ending.why.c_str());
+        }
+    }
+
+    void runWithoutAnyAppliedUpdateHasDiverged() {
+        Fixture f;
+        f.windows.batches = {batchOf({{std::nan("")}}), batchOf({{std::nan("")}}, 1)};
+        f.settings.epochs = 1;
+        f.settings.maxSkippedInARow = 50;
+        const Ending ending = f.run(1);
+        QCOMPARE(ending.state, rundir::State::Diverged);
+        QVERIFY2(ending.why.find("each of 2") != std::string::npos, ending.why.c_str());
+        QVERIFY(f.saver.steps.empty());
+    }
+
     void stopSavesAtTheUpdateBoundary() {
         Fixture f;
         f.windows.batches = ones(20);
