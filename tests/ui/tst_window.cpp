@@ -279,7 +279,7 @@ private Q_SLOTS:
         m_bench->prompts.texts = {QStringLiteral("5")};
         QTRY_VERIFY(m_bench->find<QPushButton>("continueRun")->isVisible());
         m_bench->click<QPushButton>("continueRun");
-        QCOMPARE(m_bench->prompts.questions.size(), 1);
+        QTRY_COMPARE(m_bench->prompts.questions.size(), 1);
         QVERIFY(m_bench->called().isEmpty());  // 5 is below what it has reached
         m_bench->prompts.texts = {QStringLiteral("50")};
         m_bench->click<QPushButton>("continueRun");
@@ -353,7 +353,7 @@ private Q_SLOTS:
         QTRY_VERIFY(m_bench->find<QPushButton>("runAgain")->isVisible());
         m_bench->click<QPushButton>("runAgain");
         QVERIFY(window.page() == Page::NewRun);
-        QCOMPARE(window.newRunPage().model().text(QStringLiteral("optimizer.learning_rate")), QStringLiteral("0.25"));
+        QTRY_COMPARE(window.newRunPage().model().text(QStringLiteral("optimizer.learning_rate")), QStringLiteral("0.25"));
         QVERIFY(window.newRunPage().model().changedKeys().empty());
         QCOMPARE(QApplication::focusWidget(), window.newRunPage().form().input(QStringLiteral("data.batch_size")));
         QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("64"));

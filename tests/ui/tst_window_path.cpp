@@ -85,10 +85,17 @@ private Q_SLOTS:
         QTRY_COMPARE(m_bench.find<theme::Pill>("statePill")->word(), QStringLiteral("Running"));
     }
     void saveNowPutsACheckpointIntoTheList() {
-        const std::size_t before = run().checkpoints().size();
+        // Not the number of them: older ones are cleared away.
+        const std::int64_t before = step();
+        const auto askedFor = [&] {
+            return std::any_of(run().events().begin(), run().events().end(), [&](const store::EventRow& row) {
+                return row.event.kind == "checkpoint" && row.event.step >= before && row.event.json.find("\"asked\"") != std::string::npos;
+            });
+        };
         QTRY_VERIFY(m_bench.find<QPushButton>("saveNow")->isEnabled());
         m_bench.click<QPushButton>("saveNow");
-        QTRY_VERIFY2(run().checkpoints().size() > before, qPrintable(complaint()));
+        QTRY_VERIFY2(askedFor(), qPrintable(complaint()));
+        QTRY_VERIFY(std::any_of(run().checkpoints().begin(), run().checkpoints().end(), [&](const session::CheckpointItem& item) { return item.info.step.value() >= before; }));
     }
     void aPausedRunStandsStillAndGoesOn() {
         m_bench.click<QPushButton>("pauseRun");
@@ -141,6 +148,7 @@ private Q_SLOTS:
     void runAgainWithAnotherRateEndsByItself() {
         QTRY_VERIFY(m_bench.find<QPushButton>("runAgain")->isVisible());
         m_bench.click<QPushButton>("runAgain");
+        QTRY_COMPARE(m_bench.window->newRunPage().model().text(QStringLiteral("data.batch_size")), QStringLiteral("256"));
         startRun({QStringLiteral("run.epochs=4"), QStringLiteral("optimizer.learning_rate=0.01")});
         QTRY_VERIFY2(run().standing().state == State::Completed, qPrintable(complaint()));
         QTRY_VERIFY(run().summary().best.has_value());

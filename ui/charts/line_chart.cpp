@@ -86,7 +86,7 @@ LineChart::Impl::Impl(LineChart* chart, ChartLink* chartLink, const QString& cha
     noteTimer.setSingleShot(true);
     laterTimer.setSingleShot(true);
     auto* column = new QVBoxLayout(chart);
-    column->setContentsMargins(1, 1, 1, 1);
+    column->setContentsMargins(2, 2, 2, 5);  // the rounded corners of the card stay free
     column->setSpacing(0);
     column->addWidget(header);
     column->addWidget(frame.view(), 1);

@@ -125,6 +125,15 @@ void RunCharts::setIgnoreOutliers(bool on) {
 }
 
 void RunCharts::setLogLoss(bool on) { m_impl->charts[Loss]->setLogY(on); }
+
+void RunCharts::showLossOnly() {
+    for (const Chart chart : {LearningRate, GradientNorm, Throughput}) m_impl->charts[chart]->hide();
+    auto* grid = static_cast<QGridLayout*>(layout());
+    grid->setRowStretch(1, 0);
+    grid->setColumnStretch(1, 0);
+    grid->setSpacing(0);
+}
+
 ChartLink& RunCharts::link() { return m_impl->link; }
 const std::vector<LineChart*>& RunCharts::charts() const { return m_impl->charts; }
 

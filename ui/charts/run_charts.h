@@ -32,6 +32,8 @@ public:
     bool showAbandoned() const;
     void setIgnoreOutliers(bool on);
     void setLogLoss(bool on);
+    /// For a page with room for one chart.
+    void showLossOnly();
     ChartLink& link();
     /// Loss, learning rate, gradient norm, throughput.
     const std::vector<LineChart*>& charts() const;

@@ -72,7 +72,7 @@ QString CheckpointsModel::titleOf(std::int32_t number) const {
     if (row == sessions.end()) return title;
     if (data.branchOf(sessions.back().number) > 0) title += QStringLiteral(" · ") + tr("branch %1").arg(data.branchOf(number) + 1);
     title += QStringLiteral(" · ") + verbText(row->verb);
-    if (row->parentSession > 0) title += QLatin1Char(' ') + tr("at step %1").arg(QLocale(QLocale::English).toString(qlonglong(row->firstStep)));
+    if (row->parentSession > 0) title += QLatin1Char(' ') + tr("at step %1").arg(QLocale(QLocale::English).toString(qlonglong(std::max<std::int64_t>(0, row->firstStep - 1))));
     return title;
 }
 

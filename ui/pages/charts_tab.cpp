@@ -24,13 +24,6 @@ constexpr double kDefaultSmoothing = 0.9;
 double smoothingAt(int position) { return position == 0 ? 0.0 : 1.0 - std::pow(10.0, -position / 100.0); }
 int positionOf(double smoothing) { return smoothing <= 0 ? 0 : int(std::lround(-100.0 * std::log10(1.0 - smoothing))); }
 
-QString deviceOf(const session::RunSession& session) {
-    const auto record = rundir::readSession(session.run(), std::max(1, rundir::newestSession(session.run())));
-    if (!record.ok()) return QStringLiteral("–");
-    const auto device = record->environment.find("device");
-    return device == record->environment.end() ? QStringLiteral("CPU") : session::toQt(device->second).toUpper();
-}
-
 }  // namespace
 
 ChartsTab::ChartsTab(Context context, QWidget* parent) : QWidget(parent), m_context(context) {
@@ -178,7 +171,7 @@ void ChartsTab::refreshStrip() {
     put(m_loss, lossValue(*m_session, m_charts->smoothing()));
     put(m_best, bestValue(*m_session));
     put(m_speed, speedValue(*m_session));
-    put(m_device, deviceValue(*m_session, deviceOf(*m_session)));
+    put(m_device, deviceValue(*m_session));
 }
 
 void ChartsTab::refreshRisk() { m_risk->setText(riskText(*m_session, Clock::system().wallNs())); }

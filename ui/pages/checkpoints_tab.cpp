@@ -1,10 +1,12 @@
 #include "pages/checkpoints_tab.h"
 
 #include "base/number_text.h"
+#include "charts/run_charts.h"
 #include "pages/run_verbs.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLocale>
@@ -21,6 +23,8 @@ namespace {
 using models::CheckpointsModel;
 using session::toQt;
 using session::toStd;
+
+constexpr int kChartHeight = 230;
 
 /// Sessions are headings, what lies on an abandoned branch steps back, sizes stand left like all the rest.
 class CheckpointsDelegate final : public QStyledItemDelegate {
@@ -58,6 +62,14 @@ void CheckpointsTab::build() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(20, 12, 20, 16);
     column->setSpacing(10);
+    m_chart = new charts::RunCharts;
+    m_chart->setObjectName(QStringLiteral("checkpointsChart"));
+    m_chart->showLossOnly();
+    m_chart->setFixedHeight(kChartHeight);
+    m_chart->setSmoothing(m_context.settings.value(QStringLiteral("charts/smoothing"), 0.9).toDouble());
+    connect(m_chart, &charts::RunCharts::checkpointClicked, this, &CheckpointsTab::select);
+    applyPalette();
+    column->addWidget(m_chart);
     column->addWidget(buildVerbs());
     m_help = theme::label({}, theme::TextRole::Caption, "muted");
     m_help->setObjectName(QStringLiteral("verbHelp"));
@@ -150,11 +162,19 @@ void CheckpointsTab::setSession(std::shared_ptr<session::RunSession> session) {
     m_session = std::move(session);
     m_selected.clear();
     m_model.setSession(m_session);
+    m_chart->setSession(m_session);
     if (m_session) {
         for (const auto signal : {&session::RunSession::stateChanged, &session::RunSession::checkpointsChanged, &session::RunSession::userChanged})
             connect(m_session.get(), signal, this, &CheckpointsTab::refresh);
     }
     refresh();
+}
+
+void CheckpointsTab::applyPalette() { m_chart->setColors(charts::Palette::of(theme::colors().dark)); }
+
+void CheckpointsTab::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::StyleChange && m_chart != nullptr) applyPalette();
 }
 
 void CheckpointsTab::select(const QString& checkpoint) {

@@ -14,6 +14,10 @@ class QStackedLayout;
 class QTreeView;
 
 
+namespace lathe::charts {
+class RunCharts;
+}
+
 namespace lathe::pages {
 
 class RunVerbs;
@@ -28,6 +32,9 @@ public:
     void select(const QString& checkpoint);
     QTreeView* tree() const { return m_tree; }
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     struct Verb {
         QPushButton* button = nullptr;
@@ -35,6 +42,7 @@ private:
     };
     void build();
     QWidget* buildVerbs();
+    void applyPalette();
     void buildTree();
     void refresh();
     void refreshVerbs();
@@ -51,6 +59,7 @@ private:
     QTimer m_ages;
     QString m_selected;
     bool m_restoring = false;
+    charts::RunCharts* m_chart = nullptr;
     QLabel* m_summary = nullptr;
     QLabel* m_help = nullptr;
     QTreeView* m_tree = nullptr;

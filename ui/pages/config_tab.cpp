@@ -103,10 +103,9 @@ void ConfigTab::setSession(std::shared_ptr<session::RunSession> session) {
     if (!m_session) return;
     // A roll-back or Continue may have brought other settings.
     connect(m_session.get(), &session::RunSession::stateChanged, this, [this] {
-        if (rundir::newestSession(m_session->run()) != m_newestSession) {
-            fillOthers();
-            show();
-        }
+        if (newestSession() == m_newestSession) return;
+        fillOthers();
+        show();
     });
     // What it was made from is known once the summary has been read.
     connect(m_session.get(), &session::RunSession::loaded, this, [this] {
@@ -117,9 +116,14 @@ void ConfigTab::setSession(std::shared_ptr<session::RunSession> session) {
     show();
 }
 
+int ConfigTab::newestSession() const {
+    const auto& sessions = m_session->data().sessions();
+    return sessions.empty() ? 0 : sessions.back().number;
+}
+
 void ConfigTab::fillOthers() {
     const rundir::RunFolder& run = m_session->run();
-    m_newestSession = rundir::newestSession(run);
+    m_newestSession = newestSession();
     m_others.clear();
     const rundir::Summary& summary = m_session->summary();
     if (!summary.preset.empty()) m_others.push_back({tr("preset %1").arg(toQt(summary.preset)), {}, summary.preset});
@@ -133,24 +137,25 @@ void ConfigTab::fillOthers() {
     m_other->setCurrentIndex(0);
 }
 
+ConfigTab::Read ConfigTab::read(const std::filesystem::path& mine, const Other& other) {
+    Read out;
+    if (auto loaded = config::load(mine.string()); loaded.ok()) out.mine = loaded->config;
+    else out.problem = toQt(loaded.error().text());
+    if (other.preset.empty() && other.file.empty()) return out;
+    if (auto loaded = config::load(other.preset.empty() ? other.file.string() : other.preset); loaded.ok()) out.theirs = loaded->config;
+    else out.problem = toQt(loaded.error().text());
+    return out;
+}
+
 void ConfigTab::show() {
     const rundir::RunFolder& run = m_session->run();
     const auto file = m_newestSession > 0 ? run.sessionYaml(m_newestSession) : run.configYaml();
-    auto mine = config::load(file.string());
-    if (!mine.ok()) {
-        m_note->setText(toQt(mine.error().text()));
-        return;
-    }
-    const Other& other = m_others[std::size_t(std::max(0, m_other->currentIndex()))];
-    config::RunConfig theirs;
-    if (!other.preset.empty() || !other.file.empty()) {
-        auto loaded = config::load(other.preset.empty() ? other.file.string() : other.preset);
-        if (loaded.ok()) theirs = loaded->config;
-        m_note->setText(loaded.ok() ? QString() : toQt(loaded.error().text()));
-    } else {
-        m_note->setText({});
-    }
-    m_model.setConfigs(mine->config, theirs, other.title);
+    const Other other = m_others[std::size_t(std::max(0, m_other->currentIndex()))];
+    m_job.start([file, other](const session::NewestJob::Cancelled&) { return read(file, other); },
+                [this, title = other.title](Read found) {
+                    m_note->setText(found.problem);
+                    if (found.mine) m_model.setConfigs(*found.mine, found.theirs, title);
+                });
 }
 
 }  // namespace lathe::pages

@@ -3,9 +3,14 @@
 
 #include "models/config_model.h"
 #include "pages/context.h"
+#include "session/background.h"
 #include "session/run_session.h"
 
 #include <QWidget>
+
+#include <filesystem>
+#include <optional>
+#include <vector>
 
 class QLabel;
 class QTableView;
@@ -28,6 +33,11 @@ Q_SIGNALS:
     void runAgainWanted();
 
 private:
+    struct Read {
+        std::optional<config::RunConfig> mine;
+        config::RunConfig theirs;
+        QString problem;
+    };
     struct Other {
         QString title;
         std::filesystem::path file;  ///< empty: the defaults
@@ -35,12 +45,16 @@ private:
     };
     void build();
     void fillOthers();
+    int newestSession() const;
     void show();
+    static Read read(const std::filesystem::path& mine, const Other& other);
 
     Context m_context;
     std::shared_ptr<session::RunSession> m_session;
     models::ConfigModel m_model;
     std::vector<Other> m_others;
+    session::SerialPool m_pool;
+    session::NewestJob m_job{m_pool};
     int m_newestSession = 0;
     theme::ChoiceBox* m_other = nullptr;
     QToolButton* m_only = nullptr;

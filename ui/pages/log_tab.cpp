@@ -14,6 +14,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lathe::pages {
 namespace {
 
@@ -64,7 +66,6 @@ QWidget* LogTab::buildFailure() {
     m_lastLines->setReadOnly(true);
     m_lastLines->setTabChangesFocus(true);
     m_lastLines->setLineWrapMode(QPlainTextEdit::NoWrap);
-    m_lastLines->setFixedHeight(150);
     column->addWidget(m_lastLines);
     m_failure->hide();
     return m_failure;
@@ -190,6 +191,7 @@ void LogTab::refreshFailure() {
         lines = tail.lastLines(kFailureLines);
     }
     m_lastLines->setPlainText(lines.isEmpty() ? tr("The log is empty.") : lines);
+    m_lastLines->setFixedHeight(std::min(8, std::max(2, m_lastLines->blockCount())) * m_lastLines->fontMetrics().lineSpacing() + 18);
     m_lastLines->verticalScrollBar()->setValue(m_lastLines->verticalScrollBar()->maximum());
 }
 

@@ -144,15 +144,16 @@ void NewRunPage::openFile(const QString& path) {
 
 void NewRunPage::runAgain(const QString& folder) {
     whenSafe(tr("Fill the form with this run's settings?"), [this, folder] {
-        const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
-        auto loaded = config::load(run.configYaml().string());
-        if (!loaded.ok()) {
-            Q_EMIT failed(toQt(loaded.error().text()));
-            return;
-        }
-        load(Origin::Run, folder, loaded->config, loaded->config);
-        const QString last = m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString();
-        m_form->reveal(last);
+        const std::string file = m_context.workspace.runFolder(toStd(folder)).configYaml().string();
+        const auto fill = [this, folder](Result<config::Loaded> loaded) {
+            if (!loaded.ok()) {
+                Q_EMIT failed(toQt(loaded.error().text()));
+                return;
+            }
+            load(Origin::Run, folder, loaded->config, loaded->config);
+            m_form->reveal(m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString());
+        };
+        session::runInBackground(*QThreadPool::globalInstance(), this, [file] { return config::load(file); }, fill);
     });
 }
 

@@ -7,6 +7,8 @@
 
 #include <QCoreApplication>
 #include <QDateTime>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 
 #include <algorithm>
@@ -105,10 +107,18 @@ StripValue speedValue(const session::RunSession& session) {
     return out;
 }
 
-StripValue deviceValue(const session::RunSession& session, const QString& device) {
-    StripValue out{Text::tr("Device"), device, {}};
-    const rundir::Summary& summary = session.summary();
-    if (!summary.model.empty()) out.below = toQt(summary.model) + QStringLiteral(" · ") + toQt(summary.task);
+StripValue deviceValue(const session::RunSession& session) {
+    StripValue out{Text::tr("Device"), kNothing, {}};
+    const auto& events = session.events();
+    const auto told = std::find_if(events.rbegin(), events.rend(), [](const store::EventRow& row) { return row.event.kind == "environment"; });
+    if (told == events.rend()) return out;
+    const QJsonObject facts = QJsonDocument::fromJson(QByteArray::fromStdString(told->event.json)).object();
+    const QString device = facts.value(QStringLiteral("device")).toString();
+    const bool cpu = device == QLatin1String("cpu");
+    if (!device.isEmpty()) out.value = cpu ? QStringLiteral("CPU") : QStringLiteral("GPU");
+    const QString threads = facts.value(QStringLiteral("threads")).toString();
+    out.below = cpu ? facts.value(QStringLiteral("CPU")).toString() : device;
+    if (cpu && !threads.isEmpty()) out.below += QStringLiteral(" · ") + Text::tr("%n thread(s)", nullptr, threads.toInt());
     return out;
 }
 

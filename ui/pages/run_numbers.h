@@ -18,8 +18,8 @@ StripValue timeValue(const session::RunSession& session, std::int64_t nowNs);
 StripValue lossValue(const session::RunSession& session, double smoothing);
 StripValue bestValue(const session::RunSession& session);
 StripValue speedValue(const session::RunSession& session);
-/// What the run computes on.
-StripValue deviceValue(const session::RunSession& session, const QString& device);
+/// What the newest session says it computes on.
+StripValue deviceValue(const session::RunSession& session);
 /// "last checkpoint 2 min ago · 120 updates at risk", or empty when the run is not up.
 QString riskText(const session::RunSession& session, std::int64_t nowNs);
 

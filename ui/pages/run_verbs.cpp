@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "config/config.h"
+#include "session/background.h"
 #include "session/qt_text.h"
 
 #include <QLocale>
@@ -51,38 +52,41 @@ void RunVerbs::continueRun(const QString& folder) {
     else started(m_context.launcher.continueRun(folder));
 }
 
-std::optional<RunVerbs::Target> RunVerbs::targetOf(const QString& folder) const {
-    const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
+std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run, std::int64_t done) {
     const int newest = rundir::newestSession(run);
     auto loaded = config::load((newest > 0 ? run.sessionYaml(newest) : run.configYaml()).string());
     if (!loaded.ok()) loaded = config::load(run.configYaml().string());
     if (!loaded.ok()) return std::nullopt;
     const config::RunSection& section = loaded->config.run;
-    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
-    const std::int64_t done = entry == nullptr ? 0 : entry->summary.counters.globalStep.value();
     if (section.maxUpdates && (!section.epochs || done >= *section.maxUpdates)) return Target{QStringLiteral("run.max_updates"), tr("updates"), *section.maxUpdates};
     if (section.epochs) return Target{QStringLiteral("run.epochs"), tr("epochs"), *section.epochs};
     return std::nullopt;
 }
 
 void RunVerbs::extendAndContinue(const QString& folder) {
-    const auto target = targetOf(folder);
-    if (!target) {
-        started(m_context.launcher.continueRun(folder));
-        return;
-    }
+    const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    const std::int64_t done = entry == nullptr ? 0 : entry->summary.counters.globalStep.value();
+    session::runInBackground(*QThreadPool::globalInstance(), this, [run, done] { return targetOf(run, done); },
+                             [this, folder](std::optional<Target> target) {
+                                 if (target) askHowFar(folder, *target);
+                                 else started(m_context.launcher.continueRun(folder));
+                             });
+}
+
+void RunVerbs::askHowFar(const QString& folder, const Target& target) {
     const QLocale locale;
     TextQuestion question;
     question.title = tr("Extend %1?").arg(nameOf(folder));
-    question.label = tr("It has reached its end: %1 %2 of %1. Up to how many shall it go on?").arg(locale.toString(target->value), target->label);
-    question.text = QString::number(target->value * 2);
+    question.label = tr("It has reached its end: %1 %2 of %1. Up to how many shall it go on?").arg(locale.toString(target.value), target.label);
+    question.text = QString::number(target.value * 2);
     question.accept = tr("Continue");
     question.problem = [target, locale](const QString& text) {
         bool ok = false;
         const qint64 value = text.trimmed().toLongLong(&ok);
-        return ok && value > target->value ? QString() : RunVerbs::tr("A whole number above %1, for example %2").arg(locale.toString(target->value)).arg(target->value * 2);
+        return ok && value > target.value ? QString() : RunVerbs::tr("A whole number above %1, for example %2").arg(locale.toString(target.value)).arg(target.value * 2);
     };
-    m_context.prompts.askText(m_parent, question, [this, folder, key = target->key](const std::optional<QString>& text) {
+    m_context.prompts.askText(m_parent, question, [this, folder, key = target.key](const std::optional<QString>& text) {
         if (text) started(m_context.launcher.continueRun(folder, {key + QLatin1Char('=') + text->trimmed()}));
     });
 }

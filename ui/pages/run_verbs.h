@@ -45,12 +45,13 @@ private:
     void reported(quint64 number, const QString& success);
     QString nameOf(const QString& folder) const;
     void extendAndContinue(const QString& folder);
-    /// "run.epochs=20" for a run that has reached its end, from the configuration of its newest session.
+    /// What ended a run that trained to its end, from the configuration of its newest session.
     struct Target {
         QString key, label;
         qint64 value = 0;
     };
-    std::optional<Target> targetOf(const QString& folder) const;
+    static std::optional<Target> targetOf(const rundir::RunFolder& run, std::int64_t done);
+    void askHowFar(const QString& folder, const Target& target);
 
     Context m_context;
     QWidget* m_parent;

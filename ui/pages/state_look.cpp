@@ -9,21 +9,20 @@ namespace lathe::pages {
 using rundir::State;
 
 QString stateWord(State state) {
-    const auto word = [](const char* text) { return QCoreApplication::translate("RunState", text); };
     switch (state) {
-    case State::Queued: return word("Queued");
-    case State::Starting: return word("Starting");
-    case State::Running: return word("Running");
-    case State::Paused: return word("Paused");
-    case State::Stopping: return word("Stopping");
-    case State::Completed: return word("Completed");
-    case State::Stopped: return word("Stopped");
-    case State::Failed: return word("Failed");
-    case State::Killed: return word("Killed");
-    case State::OutOfMemory: return word("Out of memory");
-    case State::Diverged: return word("Diverged");
-    case State::Interrupted: return word("Interrupted");
-    case State::Lost: return word("Lost");
+    case State::Queued: return QCoreApplication::translate("RunState", "Queued");
+    case State::Starting: return QCoreApplication::translate("RunState", "Starting");
+    case State::Running: return QCoreApplication::translate("RunState", "Running");
+    case State::Paused: return QCoreApplication::translate("RunState", "Paused");
+    case State::Stopping: return QCoreApplication::translate("RunState", "Stopping");
+    case State::Completed: return QCoreApplication::translate("RunState", "Completed");
+    case State::Stopped: return QCoreApplication::translate("RunState", "Stopped");
+    case State::Failed: return QCoreApplication::translate("RunState", "Failed");
+    case State::Killed: return QCoreApplication::translate("RunState", "Killed");
+    case State::OutOfMemory: return QCoreApplication::translate("RunState", "Out of memory");
+    case State::Diverged: return QCoreApplication::translate("RunState", "Diverged");
+    case State::Interrupted: return QCoreApplication::translate("RunState", "Interrupted");
+    case State::Lost: return QCoreApplication::translate("RunState", "Lost");
     }
     return {};
 }
@@ -50,11 +49,10 @@ theme::Tone stateTone(State state) {
 QString ageText(std::int64_t wallNs, std::int64_t nowNs) {
     if (wallNs <= 0) return {};
     const auto seconds = (nowNs - wallNs) / 1'000'000'000;
-    const auto tell = [](const char* text, qint64 count) { return QCoreApplication::translate("Age", text).arg(count); };
     if (seconds < 5) return QCoreApplication::translate("Age", "just now");
-    if (seconds < 60) return tell("%1 s ago", seconds);
-    if (seconds < 3600) return tell("%1 min ago", seconds / 60);
-    if (seconds < 24 * 3600) return tell("%1 h ago", seconds / 3600);
+    if (seconds < 60) return QCoreApplication::translate("Age", "%1 s ago").arg(seconds);
+    if (seconds < 3600) return QCoreApplication::translate("Age", "%1 min ago").arg(seconds / 60);
+    if (seconds < 24 * 3600) return QCoreApplication::translate("Age", "%1 h ago").arg(seconds / 3600);
     return QLocale().toString(QDateTime::fromMSecsSinceEpoch(wallNs / 1'000'000), QStringLiteral("d MMM hh:mm"));
 }
 

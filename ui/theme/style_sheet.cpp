@@ -38,7 +38,7 @@ QLineEdit, QComboBox, QPlainTextEdit, QTextEdit { background: @field; border: 1p
 QLineEdit:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus { border-color: @accent; }
 QLineEdit[invalid="true"], QComboBox[invalid="true"] { border-color: @danger; }
 QLineEdit:disabled, QComboBox:disabled { color: @faint; background: @window; }
-QPlainTextEdit[role="plain"] { border: none; background: @surface; padding: 0; }
+QPlainTextEdit[role="plain"] { border: none; background: @surface; padding: 0; font-family: "JetBrains Mono", "Noto Sans Mono", "DejaVu Sans Mono"; font-size: 12px; }
 QComboBox::drop-down { border: none; width: 20px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: @raised; border: 1px solid @strong; selection-background-color: @selection; selection-color: @text; outline: none; padding: 3px; }
