@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace lathe::trainer {
@@ -107,7 +108,12 @@ json showJson(const RunFolder& run) {
         out["database_problem"] = reader.error().text();
         return out;
     }
-    if (const auto sessions = (*reader)->sessions()) {
+    if (auto sessions = (*reader)->sessions()) {
+        // The row of a session gets its last step when it ends; until then the counters say how far it is.
+        if (!sessions->empty() && sessions->back().end.empty()) {
+            const std::int64_t reached = out["counters"].is_object() ? out["counters"].value("global_step", std::int64_t{0}) : 0;
+            sessions->back().lastStep = std::max(sessions->back().lastStep, reached);
+        }
         for (const auto& row : *sessions) out["sessions"].push_back(sessionJson(row));
         out["branches"] = branchesJson(run, *sessions);
     }

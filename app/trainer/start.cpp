@@ -34,7 +34,7 @@ void tellLeftover(const rundir::RunFolder& run) {
 
 static ExitCode superviseHere(const Options& options, launch::Prepared prepared) {
     ProgressLine line;
-    launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}};
+    launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}, prepared.notice};
     if (!options.json) {
         tell("Run " + displayName(prepared.run) + " in " + prepared.run.root().string());
         supervisor.glance = [&](const launch::Glance& glance) { line.show(glance); };
@@ -78,7 +78,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
     if (supervisor == 0) {
         ::close(ready[0]);
         leaveTerminal();
-        const auto ended = launch::superviseSession({run, prepared.session, ready[1], {}}, std::move(prepared.lock));
+        const auto ended = launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice}, std::move(prepared.lock));
         std::_Exit(ended ? static_cast<int>(*ended) : static_cast<int>(ExitCode::Failed));
     }
     launch::releaseStopSignals();
@@ -98,6 +98,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
 
 ExitCode start(const Options& options, Result<launch::Prepared> prepared) {
     if (!prepared) return fail(options, prepared.error());
+    if (!prepared->notice.empty() && (options.detach || options.json)) tell(prepared->notice);  // else it is one of the session's warnings
     return options.detach ? superviseApart(options, std::move(*prepared)) : superviseHere(options, std::move(*prepared));
 }
 

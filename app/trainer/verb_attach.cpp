@@ -1,6 +1,7 @@
 // Watching a run in the terminal.
 #include "actions.h"
 
+#include "launch/session_end.h"
 #include "launch/supervisor.h"
 #include "launch/verbs.h"
 #include "live/control_socket.h"
@@ -46,6 +47,7 @@ static launch::Glance glanceOf(const json& status, const rundir::Summary& summar
     glance.state = rundir::stateFrom(status.value("state", "")).value_or(summary.state);
     glance.phase = status.value("phase", "");
     if (status.value("total", 0) > 0) glance.phase += " " + std::to_string(status.value("done", 0)) + "/" + std::to_string(status.value("total", 0));
+    glance.phase += launch::silenceText(status.value("silent_seconds", 0.0));
     glance.step = status.contains("counters") ? status["counters"].value("global_step", std::int64_t{0}) : summary.counters.globalStep.value();
     if (status.contains("planned_updates")) glance.plannedSteps = status.value("planned_updates", std::int64_t{0});
     if (status.contains("seconds_left")) glance.secondsLeft = status.value("seconds_left", 0.0);
@@ -56,12 +58,15 @@ static launch::Glance glanceOf(const json& status, const rundir::Summary& summar
     return glance;
 }
 
-static void watch(live::ControlClient& client, const rundir::RunFolder& run, bool asJson) {
+/// Until it no longer answers; whether it did at all.
+static bool watch(live::ControlClient& client, const rundir::RunFolder& run, bool asJson) {
     ProgressLine line;
+    bool answered = false;
     while (true) {
         const auto reply = client.ask(live::Verb::Status);
         const json status = reply ? json::parse(reply->json, nullptr, false) : json();
         if (!status.is_object()) break;
+        answered = true;
         if (const auto summary = rundir::readSummary(run)) {
             if (asJson) printJson(status);
             else line.show(glanceOf(status, *summary));
@@ -70,14 +75,31 @@ static void watch(live::ControlClient& client, const rundir::RunFolder& run, boo
         std::this_thread::sleep_for(std::chrono::milliseconds(asJson ? 1000 : 250));
     }
     line.finish();
+    return answered;
+}
+
+/// A supervisor that is stopped or overloaded answers again one day; until then the person knows what is waited for.
+static void watchUntilItEnds(const rundir::RunFolder& run, bool asJson) {
+    using Time = std::chrono::steady_clock;
+    auto heard = Time::now();
+    bool told = false;
+    while (rundir::RunLock::isHeld(run.lock())) {
+        const auto client = live::ControlClient::connect(run.socket());
+        if (client && watch(**client, run, asJson)) {
+            heard = Time::now();
+            told = false;
+        } else if (!told && Time::now() - heard > std::chrono::seconds(2)) {
+            tell("The supervisor of " + displayName(run) + " holds the run but does not answer; waiting for it (Ctrl-C leaves the run as it is)");
+            told = true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
 }
 
 ExitCode attach(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
-    const auto client = live::ControlClient::connect(run->socket());
-    if (client) watch(**client, *run, options.json);
-    while (rundir::RunLock::isHeld(run->lock())) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    watchUntilItEnds(*run, options.json);
     const auto standing = launch::standingOf(*run);
     if (options.json) {
         printJson(resultJson(*run));

@@ -106,7 +106,9 @@ ExitCode check(const Options& options) {
     if (!loaded) return fail(options, loaded.error());
     config::applySettings(*loaded, options.settings);
     std::vector<Problem> problems = config::check(*loaded);
-    Found found = lookAtData(loaded->config);
+    // Data that were not chosen, or that a text which cannot be read would have chosen, are no problem of their own.
+    const bool chosen = !loaded->config.data.train.empty();
+    Found found = chosen ? lookAtData(loaded->config) : Found{};
     if (found.train && !config::hasErrors(problems)) {
         planLength(loaded->config, found);
         if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(options), loaded->config, *model, found);

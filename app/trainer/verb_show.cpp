@@ -18,8 +18,9 @@ static std::string text(const json& value) {
 
 static void printSessions(const json& facts) {
     for (const json& row : facts.at("sessions")) {
-        print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): steps " + text(row.at("first_step")) + " to "
-              + text(row.at("last_step")) + ", " + (row.at("end").is_null() ? "not ended" : text(row.at("end")))
+        const bool stepped = row.at("last_step") >= row.at("first_step");
+        print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): "
+              + (stepped ? "steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")) : std::string("no update")) + ", " + (row.at("end").is_null() ? "not ended" : text(row.at("end")))
               + (text(row.at("why")).empty() ? "" : ". " + text(row.at("why"))));
     }
 }

@@ -1,6 +1,7 @@
 // stop, pause, unpause and save: requests to the supervisor of a live run.
 #include "actions.h"
 
+#include "launch/session_end.h"
 #include "launch/verbs.h"
 #include "live/control_socket.h"
 #include "output.h"
@@ -72,12 +73,17 @@ ExitCode stop(const Options& options) {
     if (!text) return fail(options, text.error());
     if (!options.json) tell(*text);
     std::string stage;
+    auto told = std::chrono::steady_clock::now();
     while (rundir::RunLock::isHeld(run->lock())) {
         const json status = statusOf(**client);
         if (status.contains("stopping")) {
             std::string now = status["stopping"].value("text", "");
             now = now.substr(0, now.rfind(" in "));  // the stage without its countdown
-            if (now != stage && !options.json && !stage.empty()) tell(status["stopping"].value("text", ""));
+            const bool isLong = std::chrono::steady_clock::now() - told > std::chrono::seconds(5);
+            if (!options.json && ((now != stage && !stage.empty()) || isLong)) {
+                tell(status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0)));
+                told = std::chrono::steady_clock::now();
+            }
             stage = std::move(now);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -207,14 +207,18 @@ void Session::writeSummary() {
     m_summaryDue = false;
 }
 
+double Session::silentSeconds() const {
+    return m_beat.monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - m_beat.monotonicNs) / kSecond) : 0.0;
+}
+
 std::string Session::phaseText() const {
     std::string text(live::name(m_beat.phase));
     if (m_beat.total > 0) text += " " + std::to_string(m_beat.done) + "/" + std::to_string(m_beat.total);
-    return text;
+    return text + silenceText(silentSeconds());
 }
 
 void Session::glance() {
-    if (!m_options.glance || (!m_workerEnd && now() - m_glanceNs < kGlanceEvery)) return;
+    if (!m_options.glance || !m_book || (!m_workerEnd && now() - m_glanceNs < kGlanceEvery)) return;
     m_glanceNs = now();
     Glance view;
     view.state = m_summary.state;

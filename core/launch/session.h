@@ -66,6 +66,7 @@ private:
     live::Reply pin(const std::string& folder);
     std::string statusJson() const;
     std::string phaseText() const;
+    double silentSeconds() const;   ///< since the worker's last sign of life
 
     static constexpr int kWorkerRing = 0, kOwnRing = 1;  ///< one rank; the supervisor's ring comes after the ranks'
 

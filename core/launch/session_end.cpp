@@ -28,6 +28,11 @@ std::string signalText(int number) {
     return "number " + std::to_string(number);
 }
 
+std::string silenceText(double seconds) {
+    constexpr double kUsual = 5;
+    return seconds < kUsual ? std::string() : " · no sign of life for " + durationText(seconds);
+}
+
 static std::string withTail(std::string why, const std::string& tail) {
     return tail.empty() ? why : why + "; its log ends with: " + tail;
 }

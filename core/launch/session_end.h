@@ -35,6 +35,8 @@ SessionEnd judgeEnd(const EndFacts& facts);
 
 /// "SIGSEGV, a crash in memory access", for people.
 std::string signalText(int number);
+/// " · no sign of life for 12 s", or nothing while the worker has been silent for less than it may be.
+std::string silenceText(double seconds);
 /// Kills by the kernel for lack of memory since the machine started (oom_kill in /proc/vmstat).
 std::uint64_t outOfMemoryKills();
 /// Moves what is in an append-only log to "<file>.1" once it is longer than 16 MiB; whoever has it open writes on at its

@@ -93,9 +93,9 @@ Result<void> Session::readPlan() {
     m_summary.why.clear();
     m_summary.state = State::Starting;
     m_summary.activeBefore = m_summary.activeSeconds;
-    // What lies behind the point that is gone back to belongs to another branch; the worker tells the best value it loads.
+    // What lies behind the point that is gone back to belongs to another branch.
     std::erase_if(m_summary.sparkline, [this](const auto& point) { return point.first > m_startStep; });
-    m_summary.best.reset();
+    if (m_summary.best && m_summary.best->step > m_startStep) m_summary.best.reset();
     m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
 }
@@ -164,6 +164,7 @@ Result<void> Session::announce() {
     if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
     LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, {m_worker->identity()}, m_options.session, m_record.startedNs}));
     writeSummary();
+    if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
 }

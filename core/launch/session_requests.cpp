@@ -79,7 +79,7 @@ std::string Session::statusJson() const {
                    {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
                    {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames},
                    {"spilled_frames", m_beat.spilledFrames}, {"pause_asked", m_control.pause},
-                   {"silent_seconds", m_beat.monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - m_beat.monotonicNs) / 1e9) : 0.0}};
+                   {"silent_seconds", silentSeconds()}};
     if (m_summary.plannedUpdates) status["planned_updates"] = *m_summary.plannedUpdates;
     if (m_summary.plannedUpdates) {
         if (const auto left = m_pace.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;

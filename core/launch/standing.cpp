@@ -102,6 +102,18 @@ std::string newestOnLine(const RunFolder& run) {
     return {};
 }
 
+std::string passedOver(const RunFolder& run, const std::string& chosen) {
+    std::string out;
+    const auto line = lineOf(run);
+    for (const CheckpointInfo& info : checkpointsOf(run)) {
+        if (info.folder == chosen) out.clear();  // they are in order: what follows is newer
+        const bool ofLine = std::any_of(line.begin(), line.end(), [&](const auto& part) { return part.first == info.session; });
+        if (info.problem.empty() || !ofLine) continue;
+        out += (out.empty() ? "" : "; ") + info.folder + " cannot be used: " + info.problem;
+    }
+    return out;
+}
+
 static Result<std::string> bestOf(const RunFolder& run, const std::vector<CheckpointInfo>& all) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
     LATHE_TRY_ASSIGN(const config::Metric metric, config::bestMetric(config));

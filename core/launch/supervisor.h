@@ -74,6 +74,7 @@ struct SupervisorOptions {
     int session = 0;                           ///< its sessions/<n>.yaml and .json are in place
     int readyFd = -1;                          ///< one byte is written here once the control socket answers (detached start)
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
+    std::string notice;                        ///< told as a warning of the run, or empty
 };
 
 /// Keeps SIGTERM, SIGINT and SIGHUP waiting from here on, so that one which comes while a run is being made is heard by

@@ -126,7 +126,7 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
         return writePlan(run, what.session, what.config);
     };
     LATHE_TRY_ASSIGN(RunFolder run, rundir::createRun(disk(), workspace, manifest, config::toYaml(what.config), fill));
-    return Prepared{std::move(run), 1, std::move(*lock)};
+    return Prepared{std::move(run), 1, std::move(*lock), {}};
 }
 
 Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset) {
@@ -158,9 +158,15 @@ Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunF
 /// Reads every byte before anything is built on it.
 static Result<CheckpointManifest> verified(const RunFolder& run, const std::string& checkpoint) {
     const auto folder = run.checkpoints() / checkpoint;
-    if (!rundir::parseCheckpointName(checkpoint))
+    const auto named = rundir::parseCheckpointName(checkpoint);
+    if (!named)
         return Error{ErrorCode::Usage, "\"" + checkpoint + "\" is not a checkpoint's name", {}, {}};
     LATHE_TRY_ASSIGN(CheckpointManifest manifest, rundir::readCheckpoint(folder));
+    LATHE_TRY_ASSIGN(const rundir::RunManifest owner, rundir::readManifest(run));
+    if (named->session != 0 && manifest.runId != owner.id) {
+        return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " was made by run " + manifest.runId + ", not by " + run.name()
+                     + "; put it back into the run it belongs to and fork from there", {}, {}};
+    }
     LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
     if (!checked.ok()) {
         return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " is damaged: " + checked.badFiles.front()
@@ -187,7 +193,7 @@ static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest
     record.weightsOnly = before.weightsOnly;
     if (before.weightsOnly) record.checkpoint = before.checkpoint;
     LATHE_TRY(writePlan(run, record, config));
-    return Prepared{run, record.number, std::move(lock)};
+    return Prepared{run, record.number, std::move(lock), {}};
 }
 
 /// A new session of the same run that loads a checkpoint.
@@ -206,7 +212,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
     record.parentAttempt = manifest.counters.updateAttempts.value();
     LATHE_TRY(writePlan(run, record, config));
-    return Prepared{run, record.number, std::move(lock)};
+    return Prepared{run, record.number, std::move(lock), {}};
 }
 
 Result<Prepared> prepareContinue(const RunFolder& run, const std::vector<std::string>& settings) {
@@ -214,8 +220,11 @@ Result<Prepared> prepareContinue(const RunFolder& run, const std::vector<std::st
     const int newest = rundir::newestSession(run);
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
-    if (!checkpoint.empty()) return nextSession(run, std::move(lock), "continue", checkpoint, newest, settings);
-    return startOver(run, std::move(lock), newest, settings);
+    const std::string unusable = passedOver(run, checkpoint);
+    auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, settings)
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, settings);
+    if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
+    return prepared;
 }
 
 Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings) {

@@ -20,6 +20,7 @@ struct Prepared {
     rundir::RunFolder run;
     int session = 0;
     rundir::RunLock lock;
+    std::string notice;   ///< what the person must know of how it goes on, or empty
 };
 
 /// New run from a checked configuration (config::check has no errors). An empty run.name is filled in.
@@ -57,6 +58,8 @@ Standing standingOf(const rundir::RunFolder& run);
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// Newest usable checkpoint of the surviving line, or empty.
 std::string newestOnLine(const rundir::RunFolder& run);
+/// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.
+std::string passedOver(const rundir::RunFolder& run, const std::string& chosen);
 /// Effective configuration of a session.
 Result<config::RunConfig> configOf(const rundir::RunFolder& run, int session);
 

@@ -98,6 +98,9 @@ Result<CheckpointManifest> readManifestOf(const stdfs::path& folder) {
     if (named && named->step != manifest.counters.globalStep)
         return Error{ErrorCode::Corrupt, "The folder is named for step " + std::to_string(named->step.value()) + ", its manifest says "
                      + std::to_string(manifest.counters.globalStep.value()), {}, {}};
+    if (named && named->session != 0 && named->session != manifest.session)  // session 0 holds another run's
+        return Error{ErrorCode::Corrupt, "The folder is named for session " + std::to_string(named->session) + ", its manifest says "
+                     + std::to_string(manifest.session), {}, {}};
     return manifest;
 }
 

@@ -136,14 +136,12 @@ static Error ambiguous(const std::string& reference, const std::vector<RunFolder
 
 Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& reference) {
     std::error_code ignored;
-    if (reference.find('/') != std::string::npos || reference == ".") {
-        const RunFolder run(stdfs::absolute(reference, ignored).lexically_normal());
-        const RunFolder plain(run.root().has_filename() ? run.root() : run.root().parent_path());
-        if (stdfs::exists(plain.runJson(), ignored)) return plain;
-        return Error{ErrorCode::NotFound, "No run in " + plain.root().string() + ": there is no run.json", {}, {}};
-    }
+    const bool isPath = reference.find('/') != std::string::npos || reference == ".";
+    const RunFolder path(stdfs::absolute(reference, ignored).lexically_normal());
+    const RunFolder plain(path.root().has_filename() ? path.root() : path.root().parent_path());
+    if (isPath && stdfs::exists(plain.runJson(), ignored)) return plain;
     const std::vector<RunFolder> runs = listRuns(workspace);
-    if (runs.empty()) return Error{ErrorCode::NotFound, "No run \"" + reference + "\": there are no runs in " + workspace.string() + " yet", {}, {}};
+    if (runs.empty() && !isPath) return Error{ErrorCode::NotFound, "No run \"" + reference + "\": there are no runs in " + workspace.string() + " yet", {}, {}};
     if (reference == "latest") return runs.front();
     std::vector<RunFolder> named, begun;
     for (const RunFolder& run : runs) {
@@ -160,6 +158,7 @@ Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& refer
     if (named.size() > 1) return ambiguous(reference, named, "are named");
     if (begun.size() == 1) return begun.front();
     if (begun.size() > 1) return ambiguous(reference, begun, "have an id that begins with");
+    if (isPath) return Error{ErrorCode::NotFound, "No run in " + plain.root().string() + ": there is no run.json", {}, {}};
     return Error{ErrorCode::NotFound, "No run \"" + reference + "\" in " + workspace.string()
                  + "; lathe-trainer runs lists what is there", {}, {}};
 }

@@ -36,6 +36,7 @@ Error sqliteError(sqlite3* db, int rc) {
     std::string advice;
     if ((rc & 0xff) == SQLITE_FULL) advice = "; free space on that disk";
     if ((rc & 0xff) == SQLITE_BUSY) advice = "; another program holds it";
+    if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT) advice = "; it is damaged: move it elsewhere to go on with a new one";
     return {codeOf(rc), "Cannot use " + where + ": " + why + advice, {}, {}};
 }
 

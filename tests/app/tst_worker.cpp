@@ -226,6 +226,7 @@ private Q_SLOTS:
         QCOMPARE(run.exitCode(), static_cast<int>(ExitCode::Failed));
         QVERIFY2(endedText(run).contains("optimizer-00000.safetensors is damaged"), qPrintable(endedText(run)));
         QVERIFY(run.rows().empty());
+        QCOMPARE(run.events("ended").at(0).step, 20);  // where it stood, not at the start of the run
     }
 
     void otherShapesAreRefusedByName() {

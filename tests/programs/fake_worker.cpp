@@ -5,6 +5,7 @@
 //   save            a checkpoint, published as the contract says
 //   partial         begins a checkpoint and leaves it
 //   metric V        eval/accuracy of the next checkpoints
+//   best V          tells the best value so far
 //   end STATE CODE  the "ended" event, then exit with CODE
 //   exit CODE       without a word
 //   signal N        ends itself with a signal
@@ -88,6 +89,9 @@ private:
             static_cast<void>(FileSystem::real().makeFolder(m_run.checkpoints() / ("." + name())));
         } else if (verb == "metric") {
             words >> m_metric;
+        } else if (verb == "best") {
+            words >> text;
+            event("best", "", {{"metric", "eval/accuracy"}, {"value", text}, {"step", m_counters.globalStep.value()}, {"higher_is_better", true}});
         } else if (verb == "end") {
             std::getline(words >> std::ws, text, ',');
             words >> number;
@@ -201,6 +205,7 @@ private:
         std::string model = rundir::makeSafetensorsHeader(tensors, {});
         model.resize(tensors.front().second.end, static_cast<char>(m_counters.globalStep.value()));
         rundir::CheckpointManifest manifest;
+        if (const auto made = rundir::readManifest(m_run)) manifest.runId = made->id;
         manifest.session = m_session;
         manifest.counters = m_counters;
         manifest.wallNs = Clock::system().wallNs();

@@ -41,7 +41,7 @@ Ending endingOf(const Error& error) {
     const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
     Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
     if (error.code == ErrorCode::OutOfMemory) ending.state = rundir::State::OutOfMemory;
-    if (error.code == ErrorCode::Stopped) ending.state = rundir::State::Stopped;
+    if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
     return ending;
 }
 
@@ -55,7 +55,7 @@ public:
     ExitCode run() {
         auto ending = guarded("running the session", [&] { return train(); });
         const Ending end = ending.ok() ? *ending : endingOf(ending.error());
-        const Counters counters = m_setup ? m_setup->progress.counters : Counters();
+        const Counters counters = m_stateIsThere ? m_setup->progress.counters : m_begin;
         m_pulse.phase(live::Phase::Ended);
         m_frames.event("ended", end.why, {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)},
                                           {"checkpoint", m_newestCheckpoint}}, counters);
@@ -71,6 +71,9 @@ public:
 private:
     Result<Ending> train() {
         LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_number));
+        if (!m_record.checkpoint.empty() && !m_record.weightsOnly) {
+            if (const auto begin = rundir::readCheckpoint(m_run.checkpoints() / m_record.checkpoint); begin.ok()) m_begin = begin->counters;
+        }
         LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(m_run));
         LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig(m_run.sessionYaml(m_number).string()));
         LATHE_TRY_ASSIGN(m_setup, Setup::build(config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
@@ -81,6 +84,7 @@ private:
                            .dataFingerprint = m_setup->dataFingerprint};
         m_frames.event("environment", "", json(m_trainerRecord.environment), {});
         if (!m_record.checkpoint.empty()) LATHE_TRY(guarded("loading the checkpoint", [&] { return loadState(); }));
+        m_stateIsThere = true;
         announcePlan();
         return runLoop(manifest.id, config::configHash(config));
     }
@@ -120,6 +124,12 @@ private:
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (m_setup->plannedUpdates) facts["planned_updates"] = m_setup->plannedUpdates->value();
         m_frames.event("plan", "", facts, m_setup->progress.counters);
+        if (info.unreadableCount > 0) {
+            std::string text = std::to_string(info.unreadableCount) + " of the training data could not be read and are left out";
+            if (!info.unreadable.empty()) text += ", first " + info.unreadable.front().what + ": " + info.unreadable.front().why;
+            m_frames.event("warning", text, {}, m_setup->progress.counters);
+            log::warning(text);
+        }
     }
 
     /// What a model sees, for programs that use it elsewhere.
@@ -186,6 +196,8 @@ private:
     TrainerRecord m_trainerRecord;
     std::unique_ptr<ResumeReport> m_resumeReport;
     std::string m_newestCheckpoint;
+    Counters m_begin;              ///< where the session begins, before its state is loaded
+    bool m_stateIsThere = false;
 };
 
 }  // namespace

@@ -153,6 +153,9 @@ private Q_SLOTS:
         const std::set<std::string> expected = {"run.epochs", "optimizer.learning_rate", "data.train"};
         QVERIFY2(keys == expected, bad.out.c_str());
         QVERIFY(ask({"check", "digits-mlp"}).out.find("900 in all") != std::string::npos);
+        const auto broken = m_workspace->scratch() / "broken.yaml";
+        QVERIFY(replaceFile(FileSystem::real(), broken, "data: [1, 2").ok());
+        QCOMPARE(ask({"check", QString::fromStdString(broken.string()), "--json"}).json().size(), std::size_t{1});  // and nothing about data
     }
     void compareShowsOnlyWhatDiffers() {
         QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=one"}).code, 0);

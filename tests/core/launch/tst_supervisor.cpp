@@ -166,6 +166,49 @@ private Q_SLOTS:
         QVERIFY(answer.json()["exit"].value("reason", "").find("asked twice") != std::string::npos);
         nothingIsLeft(workspace->latest());
     }
+    void aRunWithoutItsConfigurationIsShownAndRefusedByName() {
+        const auto workspace = fresh("points 5; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        std::filesystem::remove(run.configYaml());
+        std::filesystem::remove(run.sessionYaml(1));
+        QCOMPARE(workspace->ask({"show", "latest"}).code, 0);
+        for (const QStringList& words : {QStringList{"continue", "latest"}, QStringList{"roll-back", "latest@5"}, QStringList{"again", "latest"}}) {
+            const Answer refused = workspace->ask(words);
+            QVERIFY2(refused.code > 0 && refused.err.find("1.yaml") != std::string::npos, refused.err.c_str());
+        }
+        QCOMPARE(rundir::newestSession(run), 1);
+    }
+    void aSilentWorkerIsSaidWhereverOneWaits() {
+        const auto workspace = fresh("points 5; deaf");
+        const auto process = workspace->start({"run", "digits-mlp"});
+        const auto says = [](QProcess& program, const QByteArray& text, QByteArray& heard) {
+            return eventually([&] { return (heard += program.readAllStandardError()).contains(text); });
+        };
+        QByteArray foreground, watching, stopping;
+        QVERIFY2(says(*process, "no sign of life", foreground), foreground.constData());
+        const auto attached = workspace->start({"attach", "latest"});
+        QVERIFY2(says(*attached, "no sign of life", watching), watching.constData());
+        const auto stop = workspace->start({"stop", "latest"});
+        QVERIFY2(says(*stop, "no sign of life", stopping), stopping.constData());
+        ::kill(static_cast<pid_t>(process->processId()), SIGINT);  // asked twice: at once
+        QCOMPARE(Workspace::finish(*process, 20'000).code, 5);
+        QCOMPARE(Workspace::finish(*attached).code, 5);
+        QCOMPARE(Workspace::finish(*stop).code, 0);
+    }
+    void aStoppedSupervisorIsSaidToWhoWatches() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGSTOP);
+        const auto attached = workspace->start({"attach", "latest"});
+        QByteArray heard;
+        const bool said = eventually([&] { return (heard += attached->readAllStandardError()).contains("does not answer"); });
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
+        QVERIFY2(said, heard.constData());
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+        QCOMPARE(Workspace::finish(*attached).code, 4);
+    }
     void twoStartsOnOneFolderGiveOneRun() {
         const auto workspace = fresh("points 5; save; end stopped, 4");
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
@@ -211,6 +254,74 @@ private Q_SLOTS:
         const auto log = workspace->latest().rankLog(0);
         QVERIFY(std::filesystem::file_size(log) <= 41u << 20);
         QVERIFY(std::filesystem::exists(log.string() + ".1"));
+    }
+    void aKilledSupervisorKeepsBestValueAndTime() {
+        const auto workspace = fresh("points 10; best 0.75; train");
+        const auto run = running(*workspace);
+        QVERIFY(eventually([&] { const auto summary = rundir::readSummary(run); return summary && summary->best && summary->activeSeconds > 0; }));
+        const auto live = *rundir::readLive(run);
+        const auto shown = workspace->ask({"show", "latest", "--json"}).json();
+        QVERIFY2(shown["sessions"][0].value("last_step", 0) > 0, shown["sessions"].dump().c_str());  // though its row is written at the end
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
+        workspace->setScript("end completed, 0");
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 0);
+        const auto summary = rundir::readSummary(run);
+        QVERIFY(summary->best.has_value());
+        QCOMPARE(summary->best->value, 0.75);
+        const std::int64_t saved = rundir::parseCheckpointName(rundir::readSession(run, 1)->lastCheckpoint)->step.value();
+        QCOMPARE(summary->activeSeconds, static_cast<double>(saved) / 1000);  // the script's update takes a millisecond
+        QVERIFY(!summary->sparkline.empty());
+    }
+    void aDamagedSummaryIsMadeAnew() {
+        const auto workspace = fresh("points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.name=hurt"}).code, 4);
+        const auto run = workspace->latest();
+        QVERIFY(replaceFile(FileSystem::real(), run.summaryJson(), "{").ok());
+        const Answer next = workspace->ask({"continue", "latest"});
+        QVERIFY2(next.code == 4, next.err.c_str());
+        const auto summary = rundir::readSummary(run);
+        QVERIFY2(summary.ok(), summary.ok() ? "" : summary.error().sentence.c_str());
+        QCOMPARE(summary->name, std::string("hurt"));
+        QCOMPARE(summary->counters.globalStep.value(), std::int64_t{20});
+    }
+    void aDamagedDatabaseIsNamedWithAWayOn() {
+        const auto workspace = fresh("points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        QVERIFY(replaceFile(FileSystem::real(), run.database(), std::string(20'000, 'x')).ok());
+        const Answer refused = workspace->ask({"continue", "latest"});
+        QVERIFY2(refused.code == 3, refused.err.c_str());
+        QVERIFY2(refused.err.find("run.sqlite") != std::string::npos && refused.err.find("move it") != std::string::npos, refused.err.c_str());
+        std::filesystem::rename(run.database(), run.root() / "old.sqlite");
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 4);
+    }
+    void goingOnFromAnOlderCheckpointIsSaid() {
+        const auto workspace = fresh("points 10; save; points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
+        const auto run = workspace->latest();
+        std::filesystem::remove(run.checkpoints() / "s001-000000020/model-00000.safetensors");
+        workspace->setScript("points 1; end completed, 0");
+        const Answer next = workspace->ask({"continue", "latest"});
+        QVERIFY2(next.code == 0, next.err.c_str());
+        QCOMPARE(rundir::readSession(run, 2)->checkpoint, std::string("s001-000000010"));
+        QVERIFY2(next.err.find("s001-000000020 cannot be used") != std::string::npos && next.err.find("Goes on from s001-000000010") != std::string::npos, next.err.c_str());
+        const auto kinds = eventKinds(run);
+        QVERIFY(std::find(kinds.begin(), kinds.end(), "warning") != kinds.end());
+    }
+    void aCheckpointOfAnotherRunIsRefused() {
+        const auto workspace = fresh("points 10; save; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.name=one"}).code, 4);
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.name=two"}).code, 4);
+        const auto one = *rundir::findRun(workspace->folder(), "one"), two = *rundir::findRun(workspace->folder(), "two");
+        std::filesystem::remove_all(one.checkpoints() / "s001-000000010");
+        std::filesystem::copy(two.checkpoints() / "s001-000000010", one.checkpoints() / "s001-000000010");
+        for (const QStringList& words : {QStringList{"continue", "one"}, QStringList{"roll-back", "one@10"}, QStringList{"fork", "one@10"}}) {
+            const Answer refused = workspace->ask(words);
+            QCOMPARE(refused.code, 3);
+            QVERIFY2(refused.err.find(rundir::readManifest(two)->id) != std::string::npos, refused.err.c_str());
+        }
+        QCOMPARE(rundir::newestSession(one), 1);
     }
     void aStoppedRecorderLosesNothing() {
         const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");

@@ -310,6 +310,13 @@ private Q_SLOTS:
         for (const RunFolder& run : listRuns(workspace)) names.push_back(run.name());
         QVERIFY(names == expected);
     }
+    void aNameMayHoldASlash() {
+        const auto workspace = freshWorkspace();
+        const auto run = createRun(disk(), workspace, manifestNamed("lr/3e-4 and ../more", 1'700'000'000'000'000'000), "");
+        QCOMPARE(findRun(workspace, "lr/3e-4 and ../more")->root().string(), run->root().string());
+        const auto nothing = findRun(workspace, "lr/1e-4");
+        QVERIFY(!nothing && nothing.error().sentence.find("run.json") != std::string::npos);
+    }
     void nothingIsOpenedOutside_data() {
         QTest::addColumn<QByteArray>("path");
         for (const char* path : {"", "/etc/passwd", "../outside", "in/../../outside", "in/..", "..", ".", "./inside", "in//file", "in/",
