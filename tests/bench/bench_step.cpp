@@ -1,8 +1,8 @@
 // needs: lathe_engine
 // Time of a training step: our loop with everything on (telemetry into shared memory, heartbeat, steering, verdict)
 // against the bare loop of the same parts, and against PyTorch's loop with its fused optimizer where a Python with torch
-// is given. Rounds are interleaved; the figure is the smallest tenth-percentile of all rounds, since other work on the
-// machine only adds. Prints JSON lines. Usage: bench_step [python with torch] [rounds]
+// is given. One thread; processor time of that thread, so that other work on the machine adds little; rounds are
+// interleaved, and the figure is the smallest tenth-percentile of all. Prints JSON lines. Usage: bench_step [python with torch] [rounds]
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/trainer.h"
@@ -11,10 +11,10 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <ctime>
 #include <string>
 
 using namespace lathe;
@@ -51,14 +51,15 @@ config::OptimizerSection recipe() {
     return section;
 }
 
-/// Microseconds of each step, stamped where the next one begins.
+/// Processor microseconds of each step, stamped where the next one begins.
 class StepTimes {
 public:
     void stamp() {
-        const auto now = std::chrono::steady_clock::now();
-        if (m_started) m_micros.push_back(std::chrono::duration<double, std::micro>(now - m_last).count());
-        m_last = now;
-        m_started = true;
+        timespec now{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        const double micros = static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
+        if (m_last > 0) m_micros.push_back(micros - m_last);
+        m_last = micros;
     }
     double tenthPercentile() {
         std::sort(m_micros.begin(), m_micros.end());
@@ -67,8 +68,7 @@ public:
 
 private:
     std::vector<double> m_micros;
-    std::chrono::steady_clock::time_point m_last;
-    bool m_started = false;
+    double m_last = 0;
 };
 
 class ReadyWindows final : public WindowSource {

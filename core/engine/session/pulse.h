@@ -29,6 +29,7 @@ public:
     void spill(std::uint64_t spilled, std::uint64_t lost);
     /// Makes the newest values visible now.
     void beat();
+    live::Phase currentPhase() const { return m_beat.phase; }  ///< training thread
 
     bool supervisorLost() const { return m_lost; }
     /// Signals that ask to stop, so far.

@@ -26,7 +26,9 @@ void Telemetry::at(const HookContext& context, Wishes&) {
     const Counters& counters = *context.counters;
     const live::Phase training = m_updated ? live::Phase::Training : live::Phase::FirstUpdate;
     switch (context.point) {
-    case Point::WindowStart: m_pulse.phase(training); break;
+    case Point::WindowStart:
+        if (m_pulse.currentPhase() != training) m_pulse.phase(training);
+        break;
     case Point::Update: update(counters, *context.update); break;
     case Point::EvalStart:
     case Point::EvalBatch: m_pulse.phase(live::Phase::Evaluating, context.done, context.total); break;

@@ -124,6 +124,7 @@ private:
     UpdateResult attempt(bool apply);
     UpdateResult runPhase(const PhaseParts& parts, bool apply);
     void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double weight);
+    at::Tensor seedGradient(double factor, const at::Tensor& like);
     double windowLoss(double weight) const;
     void applyPhase(const PhaseParts& parts, const UpdateResult& result);
     void count(const UpdateResult& result);
@@ -154,7 +155,10 @@ private:
     bool m_windowLoaded = false;
     Probe m_probe;
     std::vector<StatisticsUpdate> m_statistics;
-    std::vector<std::pair<at::Tensor, double>> m_lossSums;   ///< Σ of a term in a micro-batch, and its coefficient
+    double m_lossSum = 0;                    ///< Σ coefficient · sum over the window's terms
+    std::vector<at::Tensor> m_deviceSums;    ///< the same, where they are on another device
+    at::Tensor m_seed;
+    double m_seedFactor = 0;
 };
 
 }  // namespace lathe::engine

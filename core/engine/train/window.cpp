@@ -33,7 +33,8 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     }
     parts.storage->clearGradients();
     m_statistics.clear();
-    m_lossSums.clear();
+    m_lossSum = 0;
+    m_deviceSums.clear();
     m_parts.parallel->runWindow(m_batches.size(), [&](std::size_t microBatch, bool) {
         forwardBackward(parts, microBatch, weight);
         if (!apply) return;
@@ -60,28 +61,31 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
     context.statistics = &m_statistics;
     const at::Tensor output = parts.model->forward(context, batch.input);
     const std::vector<LossTerm> terms = m_parts.task->loss(output, batch);
-    at::Tensor total = terms.size() == 1 ? terms.front().sum : at::Tensor();
-    const double factor = terms.size() == 1 ? terms.front().coefficient / weight : 1.0;
     for (const LossTerm& term : terms) {
-        m_lossSums.emplace_back(term.sum.detach(), term.coefficient);
-        if (terms.size() == 1) break;
-        const at::Tensor part = term.sum * (term.coefficient / weight);
-        total = total.defined() ? total + part : part;
+        if (term.sum.is_cpu()) m_lossSum += term.coefficient * term.sum.item<double>();
+        else m_deviceSums.push_back(term.sum.detach().to(at::kDouble) * term.coefficient);
     }
-    if (total.requires_grad()) total.backward(at::scalar_tensor(factor, total.options().requires_grad(false)));
+    at::Tensor total = terms.front().sum;
+    double factor = terms.front().coefficient / weight;
+    if (terms.size() > 1) {
+        total = total * factor;
+        for (std::size_t i = 1; i < terms.size(); ++i) total = total + terms[i].sum * (terms[i].coefficient / weight);
+        factor = 1;
+    }
+    if (total.requires_grad()) total.backward(seedGradient(factor, total));
+}
+
+/// The gradient that a backward pass begins with, made anew only when it changes.
+at::Tensor Trainer::seedGradient(double factor, const at::Tensor& like) {
+    if (!m_seed.defined() || m_seedFactor != factor || m_seed.scalar_type() != like.scalar_type())
+        m_seed = at::scalar_tensor(factor, like.options().requires_grad(false));
+    m_seedFactor = factor;
+    return m_seed;
 }
 
 double Trainer::windowLoss(double weight) const {
-    double loss = 0;
-    if (m_lossSums.empty() || m_lossSums.front().first.is_cpu()) {
-        for (const auto& [sum, coefficient] : m_lossSums) loss += coefficient * sum.item<double>();
-        return loss / weight;
-    }
-    std::vector<at::Tensor> sums;  // one read from the device for all of them
-    for (const auto& [sum, coefficient] : m_lossSums) sums.push_back(sum.to(at::kDouble));
-    const at::Tensor values = at::stack(sums).cpu();
-    for (std::size_t i = 0; i < m_lossSums.size(); ++i) loss += m_lossSums[i].second * values.const_data_ptr<double>()[i];
-    return loss / weight;
+    if (m_deviceSums.empty()) return m_lossSum / weight;
+    return (m_lossSum + at::stack(m_deviceSums).sum().item<double>()) / weight;  // one read from the device for all of them
 }
 
 void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
