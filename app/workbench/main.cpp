@@ -18,6 +18,7 @@ namespace {
 struct Arguments {
     std::filesystem::path workspace;
     QString run;
+    QString preset;
 };
 
 Arguments readArguments(const QApplication& application) {
@@ -28,9 +29,11 @@ Arguments readArguments(const QApplication& application) {
     const QCommandLineOption workspace(QStringLiteral("workspace"), QApplication::translate("main", "Folder with the runs (default: $LATHE_WORKSPACE, else ~/lathe)."),
                                        QStringLiteral("DIR"));
     parser.addOption(workspace);
+    const QCommandLineOption preset(QStringLiteral("preset"), QApplication::translate("main", "Begin with this preset on the page New run."), QStringLiteral("NAME"));
+    parser.addOption(preset);
     parser.addPositionalArgument(QStringLiteral("RUN"), QApplication::translate("main", "Run to open: id, name, folder, or latest."), QStringLiteral("[RUN]"));
     parser.process(application);
-    return {workspaceFolder(session::toStd(parser.value(workspace))), parser.positionalArguments().value(0)};
+    return {workspaceFolder(session::toStd(parser.value(workspace))), parser.positionalArguments().value(0), parser.value(preset)};
 }
 
 }  // namespace
@@ -52,6 +55,7 @@ int main(int argc, char** argv) {
     shell::DesktopNotifier notifier;
     shell::MainWindow window(arguments.workspace, {settings, prompts, notifier});
     window.restore();
+    if (!arguments.preset.isEmpty()) window.openPreset(arguments.preset);
     if (!arguments.run.isEmpty()) window.openReference(arguments.run);
     window.show();
     return QApplication::exec();

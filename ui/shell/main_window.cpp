@@ -70,6 +70,11 @@ void MainWindow::openReference(const QString& run) {
     else m_messages->fail(toQt(found.error().text()));
 }
 
+void MainWindow::openPreset(const QString& name) {
+    openPage(Page::NewRun);
+    m_newRun->choosePreset(name);
+}
+
 void MainWindow::runAgain(const QString& folder) {
     openPage(Page::NewRun);
     m_newRun->runAgain(folder);

@@ -45,6 +45,8 @@ public:
     void openRun(const QString& folder, pages::RunPage::Tab tab = pages::RunPage::Charts);
     /// RUN of the command line: id, beginning of one, name, folder, or "latest". A sentence appears where there is none.
     void openReference(const QString& run);
+    /// Page New run with a preset; unsaved changes that were brought back are asked about first.
+    void openPreset(const QString& name);
     /// Page, tab, run, geometry and unsaved form as they were when the window was closed.
     void restore();
 

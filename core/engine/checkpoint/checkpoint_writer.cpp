@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 
 #include <chrono>
+#include <string_view>
 
 namespace lathe::engine {
 namespace {
@@ -14,6 +15,9 @@ namespace stdfs = std::filesystem;
 constexpr std::uint64_t kShardBytes = std::uint64_t{4} << 30;
 /// For manifest, trainer.json, folders and what the file system needs for itself.
 constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
+
+/// Begins the name of a checkpoint that a new one of the same name is about to replace.
+constexpr std::string_view kAside = ".old-";
 
 std::string kindOf(const StateTensor& tensor) {
     if (tensor.frozen) return "frozen";
@@ -44,8 +48,24 @@ private:
 
 CheckpointWriter::CheckpointWriter(FileSystem& fs, CheckpointPlace place, const TrainState& state, TrainerRecord record, RecordingHooks hooks)
     : m_fs(fs), m_place(std::move(place)), m_state(state), m_record(std::move(record)), m_hooks(std::move(hooks)) {
+    clearLeftovers();
     if (m_place.previous.empty()) return;
     if (auto manifest = rundir::readCheckpoint(m_place.folder / m_place.previous)) m_previousFiles = std::move(manifest->files);
+}
+
+/// What a process that died left: unfinished folders go, one that was moved aside comes back where nothing replaced it.
+void CheckpointWriter::clearLeftovers() {
+    const auto names = listFolder(m_place.folder);
+    if (!names.ok()) return;
+    for (const std::string& name : *names) {
+        const bool isAside = name.starts_with(kAside);
+        const std::string original = isAside ? name.substr(kAside.size()) : name.substr(1);
+        if (!name.starts_with('.') || !rundir::parseCheckpointName(original)) continue;
+        std::error_code ignored;
+        const bool isMissing = !stdfs::exists(stdfs::symlink_status(m_place.folder / original, ignored));
+        if (!isAside || !isMissing || !m_fs.rename(m_place.folder / name, m_place.folder / original).ok())
+            static_cast<void>(removeTree(m_fs, m_place.folder / name));
+    }
 }
 
 Result<SaveOutcome> CheckpointWriter::save(const SaveRequest& request) {
@@ -165,7 +185,7 @@ rundir::CheckpointManifest CheckpointWriter::manifestOf(const std::vector<Shard>
 }
 
 Result<void> CheckpointWriter::publish(const stdfs::path& temporary, const std::string& name) {
-    const stdfs::path target = m_place.folder / name, aside = m_place.folder / (".old-" + name);
+    const stdfs::path target = m_place.folder / name, aside = m_place.folder / (std::string(kAside) + name);
     std::error_code ignored;
     const bool replaces = stdfs::exists(stdfs::symlink_status(target, ignored));
     if (replaces) LATHE_TRY(m_fs.rename(target, aside));

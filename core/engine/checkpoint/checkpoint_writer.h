@@ -43,6 +43,7 @@ private:
         std::string linkFrom;                  ///< file of the previous checkpoint with the same content, or empty
         rundir::FileEntry unchanged;           ///< what it is then
     };
+    void clearLeftovers();
     std::vector<Shard> shards() const;
     void findUnchanged(Shard& shard) const;
     Result<void> checkSpace(const std::vector<Shard>& shards) const;

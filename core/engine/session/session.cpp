@@ -104,6 +104,11 @@ private:
             return Error{ErrorCode::Data, "The training data are not those of checkpoint " + m_record.checkpoint +
                          " (names, sizes or labels differ). Start from its weights to train on other data", "data.train", {}};
         m_newestCheckpoint = m_record.checkpoint;
+        Counters& place = m_setup->progress.counters;
+        if (place.planEntry.value() >= m_setup->trainLoader->shape().samplesPerEpoch()) {  // a shorter epoch since: the next one begins
+            place.epoch = place.epoch.next();
+            place.planEntry = PlanEntry(0);
+        }
         LATHE_TRY_ASSIGN(const ConfigChanges changes, configChanges(checkpoint.record.configYaml, m_setup->config));
         std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());

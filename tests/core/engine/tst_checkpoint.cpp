@@ -348,6 +348,20 @@ private Q_SLOTS:
         QCOMPARE(*loaded.best->value(), 0.5);
     }
 
+    void whatADeadProcessLeftIsClearedAndRestored() {
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        saved.train(1);
+        QVERIFY(saved.again().ok());
+        stdfs::create_directories(m_folder / ".s001-000000007/torn");
+        stdfs::create_directories(m_folder / ".old-s001-000000000");                    // had been replaced
+        stdfs::rename(m_folder / "s001-000000001", m_folder / ".old-s001-000000001");   // had not
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        QCOMPARE(*listFolder(m_folder), (std::vector<std::string>{"s001-000000000", "s001-000000001", "s001-000000002"}));
+        QVERIFY(rundir::verifyCheckpoint(m_folder / "s001-000000001")->ok());
+    }
+
     void lengthenedRunKeepsItsCurve() {
         config::RunConfig config;
         config.optimizer.learningRate = 1e-3;
