@@ -55,8 +55,8 @@ int main(int argc, char** argv) {
     shell::DesktopNotifier notifier;
     shell::MainWindow window(arguments.workspace, {settings, prompts, notifier});
     window.restore();
-    if (!arguments.preset.isEmpty()) window.openPreset(arguments.preset);
     if (!arguments.run.isEmpty()) window.openReference(arguments.run);
     window.show();
+    if (!arguments.preset.isEmpty()) window.openPreset(arguments.preset);  // may ask, so after the window is there
     return QApplication::exec();
 }
