@@ -74,7 +74,7 @@ void FixtureRun::beginSession(int number, const std::string& verb, int parent, s
     row.verb = verb;
     row.parentSession = parent;
     row.parentAttempt = parentAttempt;
-    row.firstStep = parentAttempt;
+    row.firstStep = parentAttempt + 1;  // attempts are steps here
     row.startedNs = record.startedNs;
     need(writer().beginSession(row));
 }
@@ -116,7 +116,7 @@ void FixtureRun::endSession(rundir::State state, const std::string& why) {
     row.verb = record.verb;
     row.startedNs = record.startedNs;
     row.endedNs = record.endedNs;
-    row.firstStep = record.parentAttempt;
+    row.firstStep = record.parentAttempt + 1;
     row.end = rundir::name(state);
     row.why = why;
     need(writer().endSession(row));

@@ -28,7 +28,7 @@ struct Curve {
     bool abandoned = false;
 };
 
-enum class EventKind { Checkpoint, Evaluation, Pause, Error, Resume, Other };
+enum class EventKind { Checkpoint, Evaluation, Pause, Error, Warning, Resume, Other };
 
 struct ChartEvent {
     EventKind kind = EventKind::Other;

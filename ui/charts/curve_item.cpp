@@ -63,7 +63,7 @@ std::vector<std::size_t> shownEvents(const Scene& scene, double width) {
         return event.kind == EventKind::Evaluation && event.x >= scene.x.lo && event.x <= scene.x.hi;
     });
     std::vector<bool> taken(std::size_t(std::max(1.0, width)) + 1);  // by pixel: thousands of events stay cheap
-    for (const EventKind kind : {EventKind::Error, EventKind::Pause, EventKind::Resume, EventKind::Checkpoint, EventKind::Other, EventKind::Evaluation}) {
+    for (const EventKind kind : {EventKind::Error, EventKind::Warning, EventKind::Pause, EventKind::Resume, EventKind::Checkpoint, EventKind::Other, EventKind::Evaluation}) {
         if (kind == EventKind::Evaluation && double(evaluations) > width / kPixelsPerEvaluation) break;
         for (std::size_t i = 0; i < scene.events.size(); ++i) {
             const double unit = scene.events[i].kind == kind ? scene.x.unit(scene.events[i].x) : -1;

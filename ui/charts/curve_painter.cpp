@@ -20,6 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 QColor colorOf(EventKind kind, const Palette& palette) {
     switch (kind) {
     case EventKind::Error: return palette.danger;
+    case EventKind::Warning: return palette.warning;
     case EventKind::Pause: return palette.paused;
     case EventKind::Resume: return palette.accent;
     case EventKind::Evaluation: return palette.success;

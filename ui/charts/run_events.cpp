@@ -14,7 +14,8 @@ namespace {
 std::optional<EventKind> kindOf(const std::string& word) {
     if (word == "evaluation") return EventKind::Evaluation;
     if (word == "paused") return EventKind::Pause;
-    if (word == "error" || word == "warning" || word == "skipped" || word == "save_failed") return EventKind::Error;
+    if (word == "error" || word == "save_failed") return EventKind::Error;
+    if (word == "warning" || word == "skipped") return EventKind::Warning;
     if (word == "resumed") return EventKind::Resume;
     return std::nullopt;
 }
