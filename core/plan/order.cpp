@@ -83,4 +83,10 @@ std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<
     return GlobalStep(*planned);
 }
 
+Interval evaluationInterval(Interval every, std::optional<std::int64_t> epochs, std::optional<GlobalStep> planned) {
+    constexpr std::int64_t kTimes = 20;
+    if (every != Interval{Interval::Unit::Epochs, 1} || epochs != 1 || !planned) return every;
+    return {Interval::Unit::Updates, std::max<std::int64_t>(1, planned->value() / kTimes)};
+}
+
 }  // namespace lathe::plan

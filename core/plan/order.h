@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/counters.h"
+#include "base/interval.h"
 
 #include <cstdint>
 #include <optional>
@@ -54,5 +55,8 @@ Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry);
 /// Updates of the whole run: epochs * updatesPerEpoch, cut by maxUpdates. Nothing when neither is set.
 std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<std::int64_t> epochs,
                                          std::optional<std::int64_t> maxUpdates);
+
+/// When evaluations are due: as written, but "every epoch" of a run of one epoch means 20 times in it.
+Interval evaluationInterval(Interval every, std::optional<std::int64_t> epochs, std::optional<GlobalStep> planned);
 
 }  // namespace lathe::plan

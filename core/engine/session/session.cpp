@@ -174,7 +174,7 @@ private:
         const config::RunConfig& config = m_setup->config;
         return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
                 .baseRate = m_setup->curve->baseRate(), .schedule = m_setup->curve->schedule(), .maxGradNorm = config.optimizer.maxGradNorm,
-                .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = config.evaluation.every, .saveEvery = config.checkpoint.every,
+                .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, m_setup->plannedUpdates), .saveEvery = config.checkpoint.every,
                 .saveBest = config.checkpoint.keepBest > 0};
     }
 

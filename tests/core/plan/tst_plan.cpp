@@ -127,6 +127,16 @@ private Q_SLOTS:
         }
     }
 
+    void aRunOfOneEpochIsEvaluatedTwentyTimes() {
+        const Interval epoch{Interval::Unit::Epochs, 1}, hundred{Interval::Unit::Updates, 100};
+        QVERIFY(evaluationInterval(epoch, 1, GlobalStep(2000)) == hundred);
+        QVERIFY(evaluationInterval(epoch, 1, GlobalStep(7)) == (Interval{Interval::Unit::Updates, 1}));
+        QVERIFY(evaluationInterval(epoch, 2, GlobalStep(2000)) == epoch);
+        QVERIFY(evaluationInterval(epoch, {}, GlobalStep(2000)) == epoch);
+        QVERIFY(evaluationInterval(hundred, 1, GlobalStep(10)) == hundred);
+        QVERIFY(evaluationInterval(Interval{}, 1, GlobalStep(2000)) == Interval{});
+    }
+
     void linearWithWarmupGivesTheStatedFactors() {
         const Schedule schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
         const double expected[] = {.25, .5, .75, 1, 1, 5.0 / 6, 4.0 / 6, .5, 2.0 / 6, 1.0 / 6};
