@@ -130,7 +130,7 @@ void ChartsTab::connectBar() {
         apply(on);
     };
     remember(m_log, QStringLiteral("charts/logLoss"), false, [this](bool on) { m_charts->setLogLoss(on); });
-    remember(m_outliers, QStringLiteral("charts/ignoreOutliers"), true, [this](bool on) { m_charts->setIgnoreOutliers(on); });
+    remember(m_outliers, QStringLiteral("charts/ignoreOutliers"), false, [this](bool on) { m_charts->setIgnoreOutliers(on); });
     remember(m_abandoned, QStringLiteral("charts/leftBranches"), true, [this](bool on) { m_charts->setShowAbandoned(on); });
     connect(m_follow, &QToolButton::toggled, this, [this](bool on) { m_charts->link().setFollow(on); });
     connect(&m_charts->link(), &charts::ChartLink::followChanged, m_follow, &QToolButton::setChecked);
