@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dataset/dataset.h"
+#include "shared_data.h"
 
 #include <QtCore/QByteArray>
 #include <QtCore/QDir>
@@ -10,19 +11,13 @@
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace data_files {
 
 /// The folder of shared data sets, or empty.
-inline QString shared() {
-    const char* chosen = std::getenv("LATHE_SHARED");
-    const QString folder = chosen != nullptr ? QString::fromLocal8Bit(chosen) : QStringLiteral(LATHE_SOURCE_DIR "/../shared");
-    return QDir(folder + QStringLiteral("/data")).exists() ? folder + QStringLiteral("/data")
-           : QDir(QStringLiteral("/work/shared/data")).exists() ? QStringLiteral("/work/shared/data") : QString();
-}
+inline QString shared() { return QString::fromStdString(sharedData().string()); }
 
 struct Folder {
     QTemporaryDir dir;

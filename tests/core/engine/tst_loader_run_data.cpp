@@ -1,6 +1,7 @@
 // From a configuration to the parts that train and evaluate: split, standardisation, errors; with files as users have them.
 #include "base/program_paths.h"
 #include "engine/data/loader.h"
+#include "shared_data.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -137,8 +138,7 @@ private Q_SLOTS:
         QFETCH(std::string, normalize);
         QFETCH(std::string, mode);
         QFETCH(bool, shuffle);
-        const char* shared = std::getenv("LATHE_SHARED");
-        const std::filesystem::path flowers = std::filesystem::path(shared ? shared : LATHE_SOURCE_DIR "/../shared") / "data/flowers/train";
+        const std::filesystem::path flowers = sharedData() / "flowers/train";
         if (!std::filesystem::exists(flowers))
             QSKIP("data/flowers is not in ../shared or LATHE_SHARED");
         config::RunConfig config;

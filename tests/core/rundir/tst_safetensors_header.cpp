@@ -1,4 +1,5 @@
 #include "rundir/safetensors_header.h"
+#include "shared_data.h"
 
 #include <QtTest/QTest>
 
@@ -101,11 +102,9 @@ private Q_SLOTS:
         }
     }
     void filesOfOtherProgramsAreRead() {
-        const char* chosen = std::getenv("LATHE_SHARED");
-        const std::filesystem::path shared = chosen != nullptr ? chosen : LATHE_SOURCE_DIR "/../shared";
         int read = 0;
         std::error_code ignored;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(shared / "data", ignored)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(sharedData(), ignored)) {
             if (entry.path().extension() != ".safetensors") continue;
             const auto header = readSafetensorsHeader(entry.path().string());
             QVERIFY2(header.ok(), header.ok() ? "" : header.error().text().c_str());
