@@ -4,6 +4,7 @@
 #include "plan/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -46,38 +47,95 @@ Split split(std::int64_t samples, double evalFraction, std::uint64_t splitSeed) 
     return result;
 }
 
+OrderShape orderShape(const config::RunConfig& config, std::int64_t samples) {
+    return {.samples = samples, .batchSize = config.data.batchSize, .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
+}
+
 std::int64_t OrderShape::batchesPerEpoch() const {
     return dropLast ? samples / batchSize : ceilDivide(samples, batchSize);
 }
-std::int64_t OrderShape::updatesPerEpoch() const { return ceilDivide(batchesPerEpoch(), microBatches); }
+std::int64_t OrderShape::updatesPerEpoch() const { return ceilDivide(batchesPerEpoch(), fullWindow()); }
 std::int64_t OrderShape::samplesPerEpoch() const {
     return dropLast ? samples / batchSize * batchSize : samples;
 }
 
-Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry) {
+std::int64_t OrderShape::fullWindow() const {
+    if (!(weightBudget > 0)) return microBatches;
+    const double batches = std::ceil(weightBudget / static_cast<double>(batchSize));
+    return batches < 1e15 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(batches)) : 1'000'000'000'000'000;
+}
+
+std::int64_t OrderShape::windowSize(UpdateAttempt attempt) const {
+    const std::int64_t done = attempt.value();
+    if (rampFrom <= 0 || done >= rampUpdates) return microBatches;
+    return rampFrom + static_cast<std::int64_t>(static_cast<__int128>(microBatches - rampFrom) * done / rampUpdates);
+}
+
+Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAttempt attempt) {
     const std::int64_t end = shape.samplesPerEpoch();
     LATHE_ASSERT(entry.value() >= 0 && entry.value() < end);
     Window window;
     window.epoch = epoch;
+    window.attempt = attempt;
     std::int64_t at = entry.value();
-    while (at < end && static_cast<std::int64_t>(window.microBatches.size()) < shape.microBatches) {
+    const std::int64_t begin = at, most = shape.windowSize(attempt);
+    const auto isFull = [&] {
+        if (!(shape.weightBudget > 0)) return static_cast<std::int64_t>(window.microBatches.size()) >= most;
+        const double held = shape.weights ? shape.weights->sum(epoch, begin, at) : static_cast<double>(at - begin);
+        return held >= shape.weightBudget;
+    };
+    while (at < end && !isFull()) {
         const std::int64_t next = std::min(at + shape.batchSize, end);
         window.microBatches.push_back({at, next});
         at = next;
     }
-    window.isTail = static_cast<std::int64_t>(window.microBatches.size()) < shape.microBatches;
+    window.isTail = !isFull();
     window.nextEpoch = at == end ? epoch.next() : epoch;
     window.nextEntry = PlanEntry(at == end ? 0 : at);
     return window;
 }
 
+Sharing::Share Sharing::ofRank(std::size_t microBatches, int which) const {
+    const auto r = static_cast<std::size_t>(which), ranks = static_cast<std::size_t>(world);
+    if (!aligned) return {microBatches * r / ranks, microBatches * (r + 1) / ranks};
+    const std::size_t block = std::bit_ceil(std::max(microBatches, ranks)) / std::bit_ceil(ranks);
+    return {std::min(block * r, microBatches), std::min(block * (r + 1), microBatches)};
+}
+
+namespace {
+
+/// Beyond so many windows to be looked at one by one nothing is foretold.
+constexpr std::int64_t kMostCounted = 50'000'000;
+
+/// Windows in `epochs` epochs where they are not all alike.
+std::optional<std::int64_t> countWindows(const OrderShape& shape, std::int64_t epochs) {
+    Epoch epoch;
+    PlanEntry entry;
+    std::int64_t count = 0;
+    while (epoch.value() < epochs) {
+        const bool steady = !(shape.weightBudget > 0 && shape.weights) && count >= (shape.rampFrom > 0 ? shape.rampUpdates : 0);
+        std::int64_t rest = 0;
+        if (steady && entry.value() == 0) {
+            if (__builtin_mul_overflow(epochs - epoch.value(), shape.updatesPerEpoch(), &rest)) return std::nullopt;
+            return count + rest;
+        }
+        if (count >= kMostCounted) return std::nullopt;
+        const Window window = windowAt(shape, epoch, entry, UpdateAttempt(count++));
+        epoch = window.nextEpoch;
+        entry = window.nextEntry;
+    }
+    return count;
+}
+
+}  // namespace
+
 std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<std::int64_t> epochs,
                                          std::optional<std::int64_t> maxUpdates) {
     std::optional<std::int64_t> planned = maxUpdates;
-    if (epochs) {
-        std::int64_t byEpochs = 0;
-        if (!__builtin_mul_overflow(*epochs, shape.updatesPerEpoch(), &byEpochs))
-            planned = planned ? std::min(*planned, byEpochs) : byEpochs;
+    if (epochs && shape.samplesPerEpoch() > 0) {
+        if (const auto byEpochs = countWindows(shape, *epochs)) planned = planned ? std::min(*planned, *byEpochs) : *byEpochs;
+    } else if (epochs) {
+        planned = 0;
     }
     if (!planned) return std::nullopt;
     return GlobalStep(*planned);

@@ -7,8 +7,10 @@
 
 #include "base/counters.h"
 #include "base/interval.h"
+#include "config/sections.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,16 +27,35 @@ struct Split {
 };
 Split split(std::int64_t samples, double evalFraction, std::uint64_t splitSeed);
 
+/// What samples weigh (their own weight, or their tokens), by their place in an epoch's order.
+class EntryWeights {
+public:
+    virtual ~EntryWeights() = default;
+    /// Σ over the plan entries [begin, end). Thread: any number of threads.
+    virtual double sum(Epoch epoch, std::int64_t begin, std::int64_t end) const = 0;
+};
+
 struct OrderShape {
     std::int64_t samples = 0;       ///< in the training part
     std::int64_t batchSize = 1;     ///< samples in a micro-batch
     std::int64_t microBatches = 1;  ///< micro-batches in a window
     bool dropLast = false;          ///< drop the micro-batch that is not full
+    std::int64_t rampFrom = 0;      ///< above 0: windows hold so many micro-batches at first …
+    std::int64_t rampUpdates = 0;   ///< … and grow evenly to `microBatches` over so many windows of the run
+    double weightBudget = 0;        ///< above 0: a window closes as soon as it holds this much weight; microBatches does not count
+    std::shared_ptr<const EntryWeights> weights;  ///< of that weight; null: each sample weighs 1
 
     std::int64_t batchesPerEpoch() const;
+    /// Once windows have their full size; of windows with a weight budget as if each sample weighed 1.
     std::int64_t updatesPerEpoch() const;
     std::int64_t samplesPerEpoch() const;  ///< after dropLast
+    /// Micro-batches of the window after `attempt` windows of the run, where no budget says otherwise.
+    std::int64_t windowSize(UpdateAttempt attempt) const;
+    std::int64_t fullWindow() const;       ///< micro-batches of a window of full size, likewise
 };
+
+/// Of a run's training part with so many samples; `weights` is left empty.
+OrderShape orderShape(const config::RunConfig& config, std::int64_t samples);
 
 /// One window: the ranges [begin, end) of plan entries of its micro-batches, all in one epoch.
 struct Window {
@@ -43,14 +64,32 @@ struct Window {
         std::int64_t end = 0;
     };
     Epoch epoch;
+    UpdateAttempt attempt;  ///< windows of the run before it
     std::vector<Range> microBatches;
-    bool isTail = false;  ///< holds fewer micro-batches than a full window
-    Epoch nextEpoch;      ///< position after it
+    bool isTail = false;    ///< the epoch ended before it was full
+    Epoch nextEpoch;        ///< position after it
     PlanEntry nextEntry;
+
+    std::int64_t samples() const { return microBatches.empty() ? 0 : microBatches.back().end - microBatches.front().begin; }
 };
 
-/// The window that starts at a position. Requires: entry < samplesPerEpoch().
-Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry);
+/// The window that starts at a position. Requires: entry < samplesPerEpoch(). `attempt`: windows of the run before it,
+/// which says how far a ramp has come; nothing else depends on it.
+Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt());
+
+/// How the micro-batches of a window are shared out among ranks: contiguous parts, in rank order. The samples of a window
+/// do not depend on it.
+struct Sharing {
+    struct Share {
+        std::size_t begin = 0, end = 0;  ///< micro-batches of the window
+        std::size_t count() const { return end - begin; }
+    };
+    int rank = 0, world = 1;
+    bool aligned = false;                ///< blocks of a power of two, as a binary tree over the micro-batches wants them
+
+    Share of(std::size_t microBatches) const { return ofRank(microBatches, rank); }
+    Share ofRank(std::size_t microBatches, int which) const;
+};
 
 /// Updates of the whole run: epochs * updatesPerEpoch, cut by maxUpdates. Nothing when neither is set.
 std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<std::int64_t> epochs,

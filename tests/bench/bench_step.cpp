@@ -74,7 +74,7 @@ private:
 class ReadyWindows final : public WindowSource {
 public:
     ReadyWindows(std::vector<Batch> batches, StepTimes& times) : m_batches(std::move(batches)), m_times(times) {}
-    Result<void> load(const plan::Window& window, std::vector<Batch>& out) override {
+    Result<void> load(const plan::Window& window, const plan::Sharing::Share&, std::vector<Batch>& out) override {
         m_times.stamp();
         out.assign(1, m_batches[static_cast<std::size_t>(window.microBatches.front().begin) % m_batches.size()]);
         return {};
@@ -150,7 +150,7 @@ double wholeLoop(const Case& c) {
     Telemetry telemetry(frames, pulse, time, best, {Interval::Unit::Updates, 1});
     Steering steering(*segment, pulse, frames);
     Progress progress;
-    const FixedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
+    const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
     const auto precision = makePrecision({}).value();
     TrainerParts trainer{.task = parts.task.get(), .phases = {{Phase{}, parts.model.get(), &parts.storage, parts.optimizer.get()}},
                          .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .best = &best,

@@ -175,7 +175,7 @@ void PlanCard::refreshChanges() {
 
 void PlanCard::refreshPlan() {
     const config::RunConfig config = config::fromValues(m_model.values());
-    const plan::OrderShape shape{m_trainSamples.value_or(0), config.data.batchSize, config.accumulation.microBatches, config.data.dropLast};
+    const plan::OrderShape shape = plan::orderShape(config, m_trainSamples.value_or(0));
     std::optional<std::int64_t> planned;
     if (m_trainSamples && *m_trainSamples > 0) {
         if (const auto updates = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) planned = updates->value();

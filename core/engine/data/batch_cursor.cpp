@@ -4,25 +4,33 @@
 
 namespace lathe::engine {
 
-void BatchCursor::seek(Epoch epoch, PlanEntry entry) {
+void BatchCursor::seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) {
     LATHE_ASSERT(entry.value() >= 0 && entry.value() < m_shape.samplesPerEpoch());
-    m_window = plan::windowAt(m_shape, epoch, entry);
-    m_index = 0;
+    m_window = plan::windowAt(m_shape, epoch, entry, attempt);
+    m_index = m_sharing.of(m_window.microBatches.size()).begin;
+    skipForeign();
 }
 
-BatchPlace BatchCursor::current() const {
+BatchPlace BatchCursor::take() {
+    LATHE_ASSERT(!m_idle);
     const plan::Window::Range range = m_window.microBatches[m_index];
-    BatchPlace place{m_window.epoch, range.begin, range.end, m_window.epoch, PlanEntry(range.end)};
-    if (m_index + 1 == m_window.microBatches.size()) {
-        place.nextEpoch = m_window.nextEpoch;
-        place.nextEntry = m_window.nextEntry;
-    }
+    BatchPlace place{m_window.epoch, range.begin, range.end, {}, {}};
+    ++m_index;
+    skipForeign();
+    place.nextEpoch = epoch();
+    place.nextEntry = m_idle ? PlanEntry() : entry();
     return place;
 }
 
-void BatchCursor::advance() {
-    if (++m_index == m_window.microBatches.size())
-        seek(m_window.nextEpoch, m_window.nextEntry);
+void BatchCursor::skipForeign() {
+    const Epoch start = m_window.epoch;
+    while (m_index >= m_sharing.of(m_window.microBatches.size()).end) {
+        // One whole epoch without a share: all later ones are like it.
+        m_idle = m_window.epoch.value() > start.value() + 1;
+        if (m_idle) return;
+        m_window = plan::windowAt(m_shape, m_window.nextEpoch, m_window.nextEntry, m_window.attempt.next());
+        m_index = m_sharing.of(m_window.microBatches.size()).begin;
+    }
 }
 
 }  // namespace lathe::engine

@@ -10,11 +10,10 @@ at::ScalarType dtypeOf(const config::PrecisionSection& precision) {
     return precision.mode == "fp64" ? at::kDouble : at::kFloat;
 }
 
-LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Device device) {
+LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Device device, plan::Sharing sharing) {
     LoaderSettings settings;
-    settings.shape.batchSize = config.data.batchSize;
-    settings.shape.microBatches = config.accumulation.microBatches;
-    settings.shape.dropLast = config.data.dropLast;
+    settings.shape = plan::orderShape(config, 0);
+    settings.sharing = sharing;
     settings.seed = static_cast<std::uint64_t>(config.run.seed);
     settings.shuffle = config.data.shuffle;
     settings.augmentFlip = config.data.augmentFlip;
@@ -25,8 +24,10 @@ LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Dev
     return settings;
 }
 
-LoaderSettings LoaderSettings::evaluation(const config::RunConfig& config, at::Device device) {
+LoaderSettings LoaderSettings::evaluation(const config::RunConfig& config, at::Device device, plan::Sharing sharing) {
     LoaderSettings settings;
+    settings.shape.microBatches = sharing.world;
+    settings.sharing = sharing;
     settings.shape.batchSize = config.evaluation.batchSize.value_or(config.data.batchSize);
     settings.threads = static_cast<int>(config.data.loaderThreads);
     settings.oneEpoch = true;

@@ -17,6 +17,7 @@ namespace lathe::engine {
 
 struct LoaderSettings {
     plan::OrderShape shape;              ///< samples is taken from the part
+    plan::Sharing sharing;               ///< only this rank's micro-batches come
     std::uint64_t seed = 0;
     bool shuffle = false;
     bool augmentFlip = false;
@@ -30,9 +31,10 @@ struct LoaderSettings {
     std::int64_t memoryLimitBytes = std::int64_t{512} << 20;
 
     /// Training as the configuration says.
-    static LoaderSettings training(const config::RunConfig& config, at::Device device);
+    static LoaderSettings training(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
     /// The part in order, once, without augmentation, the short last batch kept.
-    static LoaderSettings evaluation(const config::RunConfig& config, at::Device device);
+    /// Ranks take turns, batch by batch.
+    static LoaderSettings evaluation(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
 };
 
 at::ScalarType dtypeOf(const config::PrecisionSection& precision);  ///< fp32 -> kFloat, fp64 -> kDouble
@@ -44,15 +46,16 @@ public:
     static Result<std::unique_ptr<Loader>> open(DataPart part, LoaderSettings settings, const LoadProgress& progress = {});
     virtual ~Loader() = default;
 
-    /// The next batch; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
-    virtual void seek(Epoch epoch, PlanEntry entry) = 0;
+    /// Goes to the window that begins there (`attempt`: windows of the run before it, as plan::windowAt wants it), to this
+    /// rank's first micro-batch of it; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
+    virtual void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt()) = 0;
     /// The micro-batch that starts at the position, with at most batchSize samples, cut as plan::windowAt says.
     /// A batch stays as it is for as long as somebody holds a tensor of it; nobody may write into one.
     /// An error names the sample ("rose/12.jpg") and repeats until the next seek(). Requires: !atEnd().
     virtual Result<Batch> next() = 0;
     virtual bool atEnd() const = 0;           ///< only with oneEpoch
 
-    /// Position after the last batch that next() returned: prefetched batches do not count.
+    /// Where this rank's next micro-batch begins, after the last one that next() returned: prefetched ones do not count.
     virtual Epoch epoch() const = 0;
     virtual PlanEntry planEntry() const = 0;
     virtual const plan::OrderShape& shape() const = 0;

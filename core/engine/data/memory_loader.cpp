@@ -74,23 +74,23 @@ private:
 
 class MemoryLoader final : public Loader {
 public:
-    MemoryLoader(Batch all, LoaderSettings settings) : m_all(std::move(all)), m_settings(settings), m_cursor(settings.shape) {
-        seek(Epoch{}, PlanEntry{});
+    MemoryLoader(Batch all, LoaderSettings settings) : m_all(std::move(all)), m_settings(settings), m_cursor(settings.shape, settings.sharing) {
+        seek(Epoch{}, PlanEntry{}, UpdateAttempt{});
     }
 
-    void seek(Epoch epoch, PlanEntry entry) override {
-        m_cursor.seek(epoch, entry);
-        m_start = m_epoch = epoch;
-        m_entry = entry;
+    void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) override {
+        m_cursor.seek(epoch, entry, attempt);
+        m_start = epoch;
+        m_epoch = m_cursor.epoch();
+        m_entry = m_cursor.isIdle() ? entry : m_cursor.entry();
     }
 
     Result<Batch> next() override {
         LATHE_ASSERT(!atEnd());
-        const BatchPlace place = m_cursor.current();
+        const BatchPlace place = m_cursor.take();
         Batch batch = m_settings.shuffle ? selected(place) : slice(place);
         m_epoch = place.nextEpoch;
         m_entry = place.nextEntry;
-        m_cursor.advance();
         return batch;
     }
 

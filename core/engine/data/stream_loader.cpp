@@ -14,7 +14,7 @@ namespace {
 class StreamLoader final : public Loader {
 public:
     StreamLoader(PartReader reader, LoaderSettings settings)
-        : m_reader(std::move(reader)), m_settings(settings), m_cursor(settings.shape),
+        : m_reader(std::move(reader)), m_settings(settings), m_cursor(settings.shape, settings.sharing),
           m_slots(static_cast<std::size_t>(settings.batchesAhead)) {
         for (int i = 0; i < m_settings.threads; ++i)
             m_threads.emplace_back([this](const std::stop_token& stop) { work(stop); });
@@ -26,11 +26,12 @@ public:
         m_threads.clear();
     }
 
-    void seek(Epoch epoch, PlanEntry entry) override {
+    void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) override {
         const std::lock_guard lock(m_mutex);
-        m_cursor.seek(epoch, entry);
-        m_start = m_epoch = epoch;
-        m_entry = entry;
+        m_cursor.seek(epoch, entry, attempt);
+        m_start = epoch;
+        m_epoch = m_cursor.epoch();
+        m_entry = m_cursor.isIdle() ? entry : m_cursor.entry();
         m_claimed = m_delivered = 0;
         ++m_generation;
         for (auto& slot : m_slots)
@@ -69,20 +70,19 @@ private:
 
     /// Requires: m_mutex held, or no threads.
     Claim claim() {
-        Claim claim{m_cursor.current(), nullptr, m_claimed++, m_generation};
+        Claim claim{m_cursor.take(), nullptr, m_claimed++, m_generation};
         if (!m_order || m_orderEpoch != claim.place.epoch) {
             m_order = std::make_shared<const Order>(
                 plan::epochOrder(m_settings.shape.samples, m_settings.seed, claim.place.epoch, m_settings.shuffle));
             m_orderEpoch = claim.place.epoch;
         }
         claim.order = m_order;
-        m_cursor.advance();
         return claim;
     }
 
     bool canClaim() const {
-        const bool past = m_settings.oneEpoch && m_cursor.current().epoch != m_start;
-        return !past && m_claimed - m_delivered < static_cast<std::int64_t>(m_slots.size());
+        const bool past = m_settings.oneEpoch && m_cursor.epoch() != m_start;
+        return !past && !m_cursor.isIdle() && m_claimed - m_delivered < static_cast<std::int64_t>(m_slots.size());
     }
 
     Result<Batch> read(const Claim& claim, const std::stop_token& stop) const {
@@ -103,11 +103,12 @@ private:
     }
 
     Slot readHere() {
-        const BatchPlace place = m_cursor.current();
-        Result<Batch> batch = read(claim(), {});
+        const BatchCursor before = m_cursor;
+        const Claim mine = claim();
+        Result<Batch> batch = read(mine, {});
         if (!batch)
-            m_cursor.seek(place.epoch, PlanEntry(place.begin));
-        return {place, std::move(batch)};
+            m_cursor = before;
+        return {mine.place, std::move(batch)};
     }
 
     Slot waitForNext() {

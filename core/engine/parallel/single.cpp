@@ -27,31 +27,44 @@ std::vector<double> allSquares(const FlatStorage& storage) {
 
 class SingleProcess final : public Parallel {
 public:
-    int rank() const override { return 0; }
-    int world() const override { return 1; }
+    const plan::Sharing& sharing() const override { return m_sharing; }
     std::string layout() const override { return "single"; }
 
-    void runWindow(std::size_t microBatches, const MicroStep& step) override {
-        for (std::size_t i = 0; i < microBatches; ++i) step(i, i + 1 == microBatches);
+    void runWindow(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) override {
+        storage.clearGradients();
+        for (std::size_t i = 0; i < microBatches; ++i) step(i);
     }
-    void reduce(FlatStorage&) override {}
-    double sum(double mine) override { return mine; }
-    bool any(bool mine) override { return mine; }
+    GradientNorm globalNorm(const FlatStorage& storage) override { return normOf(storage); }
+    void gather(std::vector<double>&) override {}
+    std::vector<at::Tensor> gather(const at::Tensor& mine) override { return {mine}; }
+    std::uint64_t agree(std::uint64_t mine) override { return mine; }
+    void broadcast(const std::vector<at::Tensor>&) override {}
 
-    GradientNorm globalNorm(const FlatStorage& storage) override {
-        GradientNorm norm;
-        double total = 0;
-        const std::vector<double> sums = allSquares(storage);
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-            if (!std::isfinite(sums[i]) && norm.notFinite.empty()) norm.notFinite = storage.views()[i].parameter;
-            total += sums[i];
-        }
-        norm.value = std::sqrt(total);
-        return norm;
-    }
+private:
+    plan::Sharing m_sharing;
 };
 
 }  // namespace
+
+GradientNorm normOf(const FlatStorage& storage) {
+    GradientNorm norm;
+    double total = 0;
+    const std::vector<double> sums = allSquares(storage);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (!std::isfinite(sums[i]) && norm.notFinite.empty()) norm.notFinite = storage.views()[i].parameter;
+        total += sums[i];
+    }
+    norm.value = std::sqrt(total);
+    return norm;
+}
+
+std::vector<std::string> gatherTexts(Parallel& parallel, const std::string& mine) {
+    const at::Tensor bytes = at::from_blob(const_cast<char*>(mine.data()), {static_cast<std::int64_t>(mine.size())}, at::kByte);
+    std::vector<std::string> texts;
+    for (const at::Tensor& part : parallel.gather(bytes.clone()))
+        texts.emplace_back(reinterpret_cast<const char*>(part.const_data_ptr<std::uint8_t>()), static_cast<std::size_t>(part.numel()));
+    return texts;
+}
 
 std::unique_ptr<Parallel> makeSingleProcess() { return std::make_unique<SingleProcess>(); }
 

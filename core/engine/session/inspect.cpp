@@ -33,8 +33,7 @@ Result<std::string> describe(const config::RunConfig& config) {
         bytes += static_cast<std::uint64_t>(row.numel()) * c10::elementSize(row.dtype);
         tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
     }
-    plan::OrderShape shape{.samples = static_cast<std::int64_t>(data.train.ids.size()), .batchSize = config.data.batchSize,
-                           .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
+    const plan::OrderShape shape = plan::orderShape(config, static_cast<std::int64_t>(data.train.ids.size()));
     json answer = {{"parameters", table.totalElements()}, {"trainable", trainable},
                    {"bytes", {{"weights", bytes}, {"training", trainingBytes(config.optimizer, bytes)}}},
                    {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},

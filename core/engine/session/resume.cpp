@@ -46,7 +46,7 @@ void ResumeReport::at(const HookContext& context, Wishes&) {
     m_done = true;
     std::string outcome = "not comparable", detail = joined(m_reasons);
     if (m_reasons.empty()) {
-        const std::string difference = firstDifference(m_expected, probeOf(*context.batches, *context.update));
+        const std::string difference = firstDifference(m_expected, probeOf(*context.update));
         outcome = difference.empty() ? "continues exactly" : "differs";
         if (!difference.empty()) detail = difference + ", update " + std::to_string(context.counters->globalStep.value());
     }

@@ -151,7 +151,7 @@ private:
         LoaderWindows windows(*setup.trainLoader);
         std::optional<LoaderEvaluation> evaluation;
         if (setup.evalLoader) evaluation.emplace(*setup.evalLoader);
-        const FixedAccumulation accumulation(setup.trainLoader->shape());
+        const PlannedAccumulation accumulation(setup.trainLoader->shape());
         CheckpointWriter writer(FileSystem::real(), {m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_newestCheckpoint},
                                 setup.state, m_trainerRecord,
                                 {[this] { return std::map<int, std::uint64_t>{{m_frames.ring(), m_frames.lastSequence()}}; },

@@ -48,7 +48,7 @@ Result<void> Setup::buildModel() {
     LATHE_TRY_ASSIGN(precision, makePrecision(config.precision));
     parallel = makeSingleProcess();
     const auto seed = static_cast<std::uint64_t>(config.run.seed);
-    LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->dtype(), device));
+    LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), device));
     if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));
     table = std::make_unique<ParamTable>(*model);
     storage = std::make_unique<FlatStorage>(*table);

@@ -2,14 +2,15 @@
 
 namespace lathe::engine {
 
-Result<void> LoaderWindows::load(const plan::Window& window, std::vector<Batch>& out) {
+Result<void> LoaderWindows::load(const plan::Window& window, const plan::Sharing::Share& share, std::vector<Batch>& out) {
     out.clear();
-    if (window.microBatches.empty()) return {};
-    const PlanEntry first(window.microBatches.front().begin);
-    if (m_loader.epoch() != window.epoch || m_loader.planEntry() != first) m_loader.seek(window.epoch, first);
-    for (const plan::Window::Range& range : window.microBatches) {
+    if (share.count() == 0) return {};
+    const PlanEntry first(window.microBatches[share.begin].begin);
+    if (m_loader.epoch() != window.epoch || m_loader.planEntry() != first)
+        m_loader.seek(window.epoch, PlanEntry(window.microBatches.front().begin), window.attempt);
+    for (std::size_t i = share.begin; i < share.end; ++i) {
         LATHE_TRY_ASSIGN(Batch batch, m_loader.next());
-        LATHE_ASSERT(batch.count() == range.end - range.begin);
+        LATHE_ASSERT(batch.count() == window.microBatches[i].end - window.microBatches[i].begin);
         out.push_back(std::move(batch));
     }
     return {};

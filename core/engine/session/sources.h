@@ -9,7 +9,7 @@ namespace lathe::engine {
 class LoaderWindows final : public WindowSource {
 public:
     explicit LoaderWindows(Loader& loader) : m_loader(loader) {}
-    Result<void> load(const plan::Window& window, std::vector<Batch>& out) override;
+    Result<void> load(const plan::Window& window, const plan::Sharing::Share& share, std::vector<Batch>& out) override;
 
 private:
     Loader& m_loader;
@@ -19,6 +19,7 @@ class LoaderEvaluation final : public EvaluationSource {
 public:
     explicit LoaderEvaluation(Loader& loader) : m_loader(loader) {}
     std::int64_t samples() const override { return m_loader.shape().samples; }
+    std::int64_t batches() const override { return m_loader.shape().batchesPerEpoch(); }
     void rewind() override { m_loader.seek(Epoch(0), PlanEntry(0)); }
     bool atEnd() const override { return m_loader.atEnd(); }
     Result<Batch> next() override { return m_loader.next(); }

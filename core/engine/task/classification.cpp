@@ -22,23 +22,26 @@ public:
         const at::NoGradGuard noGrad;
         const at::Tensor loss = at::cross_entropy_loss(output, batch.target, {}, at::Reduction::None, -100, m_smoothing);
         const at::Tensor right = output.argmax(1).eq(batch.target);
-        const at::Tensor sums = at::stack({weightedSum(loss.to(at::kDouble), batch), weightedSum(right.to(at::kDouble), batch)});
-        m_sums = m_sums.defined() ? m_sums + sums : sums;
-        m_weight += sumOfWeights(batch);
+        const at::Tensor weight = at::scalar_tensor(sumOfWeights(batch), loss.options().dtype(at::kDouble));
+        merge(at::stack({weightedSum(loss.to(at::kDouble), batch), weightedSum(right.to(at::kDouble), batch), weight}));
+    }
+    at::Tensor statistics() const override { return m_sums.defined() ? m_sums : at::empty({0}, at::kDouble); }
+    void merge(const at::Tensor& statistics) override {
+        if (statistics.numel() > 0) m_sums = m_sums.defined() ? m_sums + statistics : statistics;
     }
 
     std::map<std::string, double> values() const override {
-        if (!(m_weight > 0))
+        const at::Tensor sums = m_sums.defined() ? m_sums.cpu() : at::zeros({3}, at::kDouble);
+        const double weight = sums[2].item<double>();
+        if (!(weight > 0))
             return {{"loss", kNothing}, {"accuracy", kNothing}};
-        const at::Tensor sums = m_sums.cpu();
-        return {{"loss", sums[0].item<double>() / m_weight}, {"accuracy", sums[1].item<double>() / m_weight}};
+        return {{"loss", sums[0].item<double>() / weight}, {"accuracy", sums[1].item<double>() / weight}};
     }
 
 private:
     static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     double m_smoothing;
-    at::Tensor m_sums;  ///< loss, right answers
-    double m_weight = 0;
+    at::Tensor m_sums;  ///< loss, right answers, weight
 };
 
 class Classification final : public Task {

@@ -37,6 +37,31 @@ public:
         const at::Tensor sums = at::stack({(weight * losses).sum(0), (weight * (y - guess).square()).sum(0), (weight * (y - guess).abs()).sum(0)});
         const at::Tensor mean = (weight * y).sum(0) / added;
         const at::Tensor spread = (weight * (y - mean).square()).sum(0);
+        take(added, sums, mean, spread);
+    }
+
+    at::Tensor statistics() const override {
+        if (m_weight == 0) return at::empty({0}, at::kDouble);
+        return at::cat({at::full({1}, m_weight, m_sums.options()), m_sums.flatten(), m_mean, m_spread});
+    }
+    void merge(const at::Tensor& statistics) override {
+        const std::int64_t targets = (statistics.numel() - 1) / 5;
+        if (targets <= 0) return;
+        take(statistics[0].item<double>(), statistics.narrow(0, 1, 3 * targets).view({3, targets}), statistics.narrow(0, 1 + 3 * targets, targets),
+             statistics.narrow(0, 1 + 4 * targets, targets));
+    }
+
+    std::map<std::string, double> values() const override {
+        if (m_weight == 0)
+            return {{"loss", kNothing}, {"mse", kNothing}, {"mae", kNothing}, {"r2", kNothing}};
+        const at::Tensor means = (m_sums.mean(1) / m_weight).cpu();
+        const at::Tensor explained = at::where(m_spread > 0, 1 - m_sums[1] / m_spread, kNothing);
+        return {{"loss", means[0].item<double>()}, {"mse", means[1].item<double>()}, {"mae", means[2].item<double>()},
+                {"r2", explained.mean().item<double>()}};
+    }
+
+private:
+    void take(double added, const at::Tensor& sums, const at::Tensor& mean, const at::Tensor& spread) {
         if (m_weight == 0) {
             m_sums = sums;
             m_mean = mean;
@@ -50,16 +75,6 @@ public:
         m_weight += added;
     }
 
-    std::map<std::string, double> values() const override {
-        if (m_weight == 0)
-            return {{"loss", kNothing}, {"mse", kNothing}, {"mae", kNothing}, {"r2", kNothing}};
-        const at::Tensor means = (m_sums.mean(1) / m_weight).cpu();
-        const at::Tensor explained = at::where(m_spread > 0, 1 - m_sums[1] / m_spread, kNothing);
-        return {{"loss", means[0].item<double>()}, {"mse", means[1].item<double>()}, {"mae", means[2].item<double>()},
-                {"r2", explained.mean().item<double>()}};
-    }
-
-private:
     static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     Loss m_loss;
     double m_weight = 0;

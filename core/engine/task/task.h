@@ -23,11 +23,16 @@ struct LossTerm {
     double coefficient = 1;
 };
 
-/// Evaluation statistics pooled over batches (sums, never means of means).
+/// Evaluation statistics pooled over batches (sums, never means of means). Adding a batch is the same, bit for bit, as
+/// merging the statistics of a pool that holds that batch alone: so that several ranks pool what one process would.
 class MetricPool {
 public:
     virtual ~MetricPool() = default;
     virtual void add(const at::Tensor& output, const Batch& batch) = 0;
+    /// Everything pooled so far, as one-dimensional double values; of zero length when nothing was added.
+    virtual at::Tensor statistics() const = 0;
+    /// Takes in what another pool of the same task gave as statistics().
+    virtual void merge(const at::Tensor& statistics) = 0;
     /// "loss", "accuracy" … -> value. NaN where nothing was added.
     virtual std::map<std::string, double> values() const = 0;
 };

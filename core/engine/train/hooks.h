@@ -20,11 +20,15 @@ struct Batch;
 struct UpdateResult {
     bool applied = false;
     std::string reason;          ///< why it was not applied: "the loss is nan"
+    bool notFinite = false;      ///< because loss or gradient is not finite
     double loss = 0;             ///< as it is, over the whole window, undivided for nobody's sake
     double learningRate = 0;
     double gradNorm = 0;         ///< before clipping
+    double weight = 0;           ///< Σ weights that the loss was divided by
+    double scale = 1;            ///< of the loss in the backward pass (fp16)
     double seconds = 0;
-    std::int64_t samples = 0, microBatches = 0;
+    std::int64_t samples = 0, microBatches = 0;   ///< of the whole window, on all ranks
+    std::uint64_t windowDigest = 0;               ///< of the sample ids of the whole window in order
 };
 
 using Metrics = std::map<std::string, double>;
@@ -64,7 +68,7 @@ struct HookContext {
     Point point = Point::TrainStart;
     const Counters* counters = nullptr;
     const UpdateResult* update = nullptr;               ///< Update
-    const std::vector<Batch>* batches = nullptr;        ///< WindowStart, MicroStep, Update
+    const std::vector<Batch>* batches = nullptr;        ///< WindowStart, MicroStep, Update: those of this rank
     const EvaluationOutcome* evaluation = nullptr;      ///< EvalEnd
     const SaveOutcome* save = nullptr;                  ///< AfterSave
     const Ending* ending = nullptr;                     ///< TrainEnd
@@ -72,7 +76,7 @@ struct HookContext {
     std::int64_t done = 0, total = 0;                   ///< EvalBatch: samples; MicroStep: micro-batches
 };
 
-/// Asked for by hooks, OR-ed over all of them and, before the loop acts, over all ranks.
+/// Asked for by hooks, OR-ed over all of them and, before the loop acts, over all ranks: a hook may ask on one rank alone.
 struct Wishes {
     bool evaluate = false, save = false, pause = false;
     std::optional<Ending> stop;                         ///< the first one counts

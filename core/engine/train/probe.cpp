@@ -1,20 +1,15 @@
 #include "engine/train/probe.h"
 
-#include "base/hash.h"
 #include "base/number_text.h"
 
-#include <span>
+#include <cstdio>
 
 namespace lathe::engine {
 
-Probe probeOf(const std::vector<Batch>& batches, const UpdateResult& result) {
-    Hasher hasher;
-    for (const Batch& batch : batches) {
-        const std::int64_t count = batch.count();
-        hasher.update(std::as_bytes(std::span(&count, 1)));
-        hasher.update(std::as_bytes(std::span(batch.ids)));
-    }
-    return {hasher.hex(), exactText(result.loss), exactText(result.gradNorm)};
+Probe probeOf(const UpdateResult& result) {
+    char samples[20];
+    std::snprintf(samples, sizeof samples, "w%016llx", static_cast<unsigned long long>(result.windowDigest));
+    return {samples, exactText(result.loss), exactText(result.gradNorm)};
 }
 
 std::string firstDifference(const Probe& expected, const Probe& found) {

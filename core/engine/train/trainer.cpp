@@ -4,6 +4,7 @@
 #include "engine/train/guard.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lathe::engine {
 
@@ -22,18 +23,62 @@ Ending Trainer::run() {
     while (!m_ending) {
         const bool applied = update();
         checkTarget();
-        const double seconds = m_parts.time->seconds();
-        const bool saveDue = applied && m_saveEvery.due(m_progress.counters, seconds);
-        const bool evaluationDue = applied && m_evaluateEvery.due(m_progress.counters, seconds);
-        m_progress.savedEpochs = m_saveEvery.epochsSeen();
-        m_progress.evaluatedEpochs = m_evaluateEvery.epochsSeen();
-        if (evaluationDue) evaluate();
-        if (!m_ending && (saveDue || (m_newBest && m_settings.saveBest))) save(saveDue ? "interval" : "best");
+        const Due due = dueNow(applied);
+        if (due.evaluation) evaluate();
+        if (!m_ending && (due.save || (m_newBest && m_settings.saveBest))) save(due.save ? "interval" : "best");
         obey();
     }
     conclude();
     visit({.point = Point::TrainEnd, .ending = &*m_ending});
     return *m_ending;
+}
+
+/// What the intervals ask for after this update, on any rank: their clocks differ.
+Trainer::Due Trainer::dueNow(bool applied) {
+    const double seconds = m_parts.time->seconds();
+    Due due;
+    due.save = applied && m_saveEvery.due(m_progress.counters, seconds);
+    due.evaluation = applied && m_evaluateEvery.due(m_progress.counters, seconds);
+    agreeOnWishes(due);
+    if (due.evaluation) m_evaluateEvery.restartClock(seconds);
+    m_progress.savedEpochs = m_saveEvery.epochsSeen();
+    m_progress.evaluatedEpochs = m_evaluateEvery.epochsSeen();
+    return due;
+}
+
+/// Every rank wishes what any of them wishes.
+void Trainer::agreeOnWishes(Due& due) {
+    if (m_parts.parallel->world() == 1 || m_ending) return;
+    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32 };
+    const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
+                               (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0);
+    const auto agreed = guarded("agreeing with the other ranks", [&]() -> Result<std::uint64_t> {
+        const std::uint64_t all = m_parts.parallel->agree(mine);
+        if (all & WishStop) adoptStop();
+        return all;
+    });
+    if (!agreed.ok()) return endBy(agreed.error(), false);
+    m_agreed = true;
+    due = {(*agreed & Evaluation) != 0, (*agreed & Save) != 0};
+    m_wishes.evaluate = (*agreed & WishEvaluate) != 0;
+    m_wishes.save = (*agreed & WishSave) != 0;
+    m_wishes.pause = (*agreed & WishPause) != 0;
+}
+
+/// The stop of the first rank that wants one; one that leaves without saving comes before one that saves.
+void Trainer::adoptStop() {
+    const auto textOf = [](const Ending& ending) {
+        return std::string(ending.save ? "1" : "0") + std::string(rundir::name(ending.state)) + "\n" + ending.why;
+    };
+    std::optional<Ending> chosen;
+    for (const std::string& text : gatherTexts(*m_parts.parallel, m_wishes.stop ? textOf(*m_wishes.stop) : std::string())) {
+        const std::size_t cut = text.find('\n');
+        const auto state = cut == std::string::npos ? std::nullopt : rundir::stateFrom(text.substr(1, cut - 1));
+        if (!state) continue;
+        Ending ending{*state, text.substr(cut + 1), text[0] == '1'};
+        if (!chosen || (chosen->save && !ending.save)) chosen = std::move(ending);
+    }
+    m_wishes.stop = std::move(chosen);
 }
 
 bool Trainer::update() {
@@ -53,8 +98,9 @@ bool Trainer::update() {
 
 Result<void> Trainer::loadWindow() {
     if (m_windowLoaded) return {};
-    m_window = m_parts.accumulation->windowAt(m_progress.counters.epoch, m_progress.counters.planEntry);
-    LATHE_TRY(m_parts.windows->load(m_window, m_batches));
+    m_window = m_parts.accumulation->windowAt(m_progress.counters);
+    m_share = m_parts.parallel->sharing().of(m_window.microBatches.size());
+    LATHE_TRY(m_parts.windows->load(m_window, m_share, m_batches));
     m_windowLoaded = true;
     return {};
 }
@@ -72,6 +118,7 @@ void Trainer::count(const UpdateResult& result) {
     m_progress.skippedInARow = result.applied ? 0 : m_progress.skippedInARow + 1;
     m_windowLoaded = false;
     m_unsaved = true;
+    if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
     if (m_progress.skippedInARow >= m_settings.maxSkippedInARow)
         end(rundir::State::Diverged, std::to_string(m_progress.skippedInARow) + " updates in a row were skipped, the last because " +
             result.reason + ". Go back to a checkpoint and lower optimizer.learning_rate", false);
@@ -96,12 +143,11 @@ void Trainer::checkTarget() {
 
 void Trainer::save(const std::string& reason) {
     if (!m_parts.saver || !m_unsaved) return;
+    m_agreed = false;
     probeNextWindow();
     visit({.point = Point::BeforeSave});
     SaveOutcome outcome;
-    const bool isBest = m_parts.best->value() && m_parts.best->step() == m_progress.counters.globalStep;
-    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_metrics : Metrics();
-    auto saved = guarded("saving a checkpoint", [&] { return m_parts.saver->save({m_progress, metrics, isBest, m_probe, reason}); });
+    auto saved = guarded("saving a checkpoint", [&] { return savedByFirstRank(reason); });
     if (saved.ok()) {
         outcome = std::move(saved).value();
         m_unsaved = m_newBest = false;
@@ -114,36 +160,65 @@ void Trainer::save(const std::string& reason) {
     visit({.point = Point::AfterSave, .save = &outcome});
 }
 
+/// All ranks learn how the save of the first one went.
+Result<SaveOutcome> Trainer::savedByFirstRank(const std::string& reason) {
+    const bool isBest = m_parts.best->value() && m_parts.best->step() == m_progress.counters.globalStep;
+    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_metrics : Metrics();
+    const SaveRequest request{m_progress, metrics, isBest, m_probe, reason};
+    if (m_parts.parallel->world() == 1) return m_parts.saver->save(request);
+    Result<SaveOutcome> mine = SaveOutcome{};
+    if (m_parts.parallel->rank() == 0) mine = guarded("saving a checkpoint", [&] { return m_parts.saver->save(request); });
+    const std::string said = mine.ok() ? "+" + mine->folder : "-" + mine.error().text();
+    const std::string first = gatherTexts(*m_parts.parallel, said).front();
+    if (m_parts.parallel->rank() == 0) return mine;
+    if (!first.starts_with('+')) return Error{ErrorCode::Io, first.substr(1), {}, {}};
+    return SaveOutcome{.folder = first.substr(1), .reason = reason, .isBest = isBest, .metrics = metrics};
+}
+
 void Trainer::probeNextWindow() {
     m_probe = {};
     if (m_ending && m_ending->state != rundir::State::Completed && m_ending->state != rundir::State::Stopped) return;
     auto probe = guarded("looking at the window after a checkpoint", [&]() -> Result<Probe> {
         LATHE_TRY(loadWindow());
-        return probeOf(m_batches, attempt(false));
+        return probeOf(attempt(false));
     });
     if (probe.ok()) m_probe = *probe;
+    else if (m_parts.parallel->world() > 1) endBy(probe.error(), false);  // the others still wait in the middle of it
 }
 
 void Trainer::obey() {
+    Due nothing;
+    if (!m_agreed) agreeOnWishes(nothing);
     while (m_wishes.pause && !m_wishes.stop && !m_ending) {
         m_wishes.pause = false;
         m_parts.time->pause();
         for (Hook* hook : m_parts.hooks) hook->waitWhilePaused(m_wishes);
         m_parts.time->unpause();
-        if (m_wishes.save) save("asked");
+        agreeOnWishes(nothing);
+        if (!m_wishes.save) continue;
         m_wishes.save = false;
+        save("asked");
+        agreeOnWishes(nothing);
     }
-    if (m_wishes.evaluate && !m_ending) evaluate();
-    if (m_wishes.save && !m_ending) save("asked");
+    const bool saves = m_wishes.save;
+    if (std::exchange(m_wishes.evaluate, false) && !m_ending) evaluate();
+    if (saves && !m_ending) save("asked");
     m_wishes.evaluate = m_wishes.save = false;
+    if (!m_agreed) agreeOnWishes(nothing);
+    m_agreed = false;
     if (m_wishes.stop) end(m_wishes.stop->state, m_wishes.stop->why, m_wishes.stop->save);
 }
 
 void Trainer::conclude() {
     const bool completed = m_ending->state == rundir::State::Completed;
     if (completed && m_settings.evaluateEvery.unit != Interval::Unit::Never && m_progress.evaluatedStep != m_progress.counters.globalStep) evaluate();
-    if (m_ending->save && !(m_wishes.stop && !m_wishes.stop->save)) save(m_ending->state == rundir::State::Completed ? "end" : "stop");
-    else return;
+    if (!m_ending->save) return;
+    const auto discards = guarded("agreeing with the other ranks", [&]() -> Result<bool> {
+        return m_parts.parallel->agree(m_wishes.stop && !m_wishes.stop->save ? 1 : 0) != 0;
+    });
+    if (!discards.ok()) return endBy(discards.error(), false);
+    if (*discards) return;
+    save(m_ending->state == rundir::State::Completed ? "end" : "stop");
     // Whoever reads "completed" or "stopped" relies on the state being there.
     if (m_unsaved && !m_saveProblem.empty())
         m_ending = Ending{rundir::State::Failed, m_ending->why + ". Its state at update " + std::to_string(m_progress.counters.globalStep.value()) +
@@ -178,7 +253,7 @@ void Trainer::endBy(const Error& error, bool save) {
     rundir::State state = rundir::State::Failed;
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
-    end(state, error.text(), save);
+    end(state, error.text(), save && m_parts.parallel->world() == 1);  // the other ranks are elsewhere
     const std::string text = error.text();
     visit({.point = Point::Exception, .text = text});
 }

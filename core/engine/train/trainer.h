@@ -1,6 +1,9 @@
-// The loop of one process: window -> forward and backward -> reduce -> verdict -> norm -> clip -> optimizer -> buffers ->
-// counters, then log, evaluate, best, checkpoint, stop, in this order. Everything that decides numbers is a strategy,
+// The loop of one rank: window -> forward and backward -> reduce -> unscale -> norm -> verdict -> clip -> optimizer -> buffers
+// -> counters, then log, evaluate, best, checkpoint, stop, in this order. Everything that decides numbers is a strategy,
 // task or model; everything that only looks is a hook.
+//
+// All ranks run the same loop in step: what one rank alone knows (its clock, a signal, a hook's wish) is agreed on before
+// anything is done about it. A rank that fails leaves without further collectives; the others notice.
 //
 // Counts: global_step = applied updates, update_attempts = applied + skipped. Interval events fire only after an applied
 // update. A length in updates ends on applied updates, a length in epochs ends on data.
@@ -12,11 +15,12 @@
 #include "engine/model/model.h"
 #include "engine/parallel/parallel.h"
 #include "engine/task/task.h"
+#include "engine/train/accumulation.h"
 #include "engine/train/hooks.h"
 #include "engine/train/optimizer.h"
+#include "engine/train/precision.h"
 #include "engine/train/probe.h"
 #include "engine/train/progress.h"
-#include "engine/train/strategies.h"
 #include "engine/train/triggers.h"
 #include "plan/schedule.h"
 
@@ -27,19 +31,20 @@
 
 namespace lathe::engine {
 
-/// Gives the micro-batches of a window, wherever it lies; loading it twice gives the same.
+/// Gives this rank's share of a window, wherever it lies; loading it twice gives the same.
 class WindowSource {
 public:
     virtual ~WindowSource() = default;
     /// `out` is replaced. The error names the sample.
-    virtual Result<void> load(const plan::Window& window, std::vector<Batch>& out) = 0;
+    virtual Result<void> load(const plan::Window& window, const plan::Sharing::Share& share, std::vector<Batch>& out) = 0;
 };
 
-/// One pass over the evaluation data in order.
+/// One pass over this rank's part of the evaluation data: ranks take turns, batch by batch.
 class EvaluationSource {
 public:
     virtual ~EvaluationSource() = default;
-    virtual std::int64_t samples() const = 0;
+    virtual std::int64_t samples() const = 0;   ///< of all ranks
+    virtual std::int64_t batches() const = 0;   ///< of all ranks
     virtual void rewind() = 0;
     virtual bool atEnd() const = 0;
     virtual Result<Batch> next() = 0;
@@ -119,17 +124,27 @@ public:
     Result<std::optional<EvaluationOutcome>> evaluateOnce();
 
 private:
+    struct Due {
+        bool evaluation = false, save = false;
+    };
     bool update();
+    Due dueNow(bool applied);
+    void agreeOnWishes(Due& due);
+    void adoptStop();
     Result<void> loadWindow();
     UpdateResult attempt(bool apply);
     UpdateResult runPhase(const PhaseParts& parts, bool apply);
-    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double weight);
+    void weighWindow(UpdateResult& result);
+    at::Tensor forward(const PhaseParts& parts, Context& context, const at::Tensor& input);
+    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double factor);
     at::Tensor seedGradient(double factor, const at::Tensor& like);
-    double windowLoss(double weight) const;
+    double windowLoss(double weight);
     void applyPhase(const PhaseParts& parts, const UpdateResult& result);
     void count(const UpdateResult& result);
     void checkTarget();
     void evaluate();
+    bool stopIsAgreed();
+    Result<SaveOutcome> savedByFirstRank(const std::string& reason);
     void save(const std::string& reason);
     void probeNextWindow();
     void obey();
@@ -143,6 +158,7 @@ private:
     Progress& m_progress;
     Trigger m_evaluateEvery, m_saveEvery;
     Wishes m_wishes;
+    bool m_agreed = false;                   ///< all ranks have the same wishes
     std::optional<Ending> m_ending;
     Metrics m_metrics;                       ///< of the newest evaluation of this session
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint
@@ -151,12 +167,14 @@ private:
     bool m_applying = false;                 ///< parameters are being changed: not a state to save
 
     plan::Window m_window;                   ///< the loaded one
-    std::vector<Batch> m_batches;
+    plan::Sharing::Share m_share;            ///< what this rank runs of it
+    std::vector<Batch> m_batches;            ///< of this rank
     bool m_windowLoaded = false;
     Probe m_probe;
     std::vector<StatisticsUpdate> m_statistics;
-    double m_lossSum = 0;                    ///< Σ coefficient · sum over the window's terms
-    std::vector<at::Tensor> m_deviceSums;    ///< the same, where they are on another device
+    std::vector<double> m_losses;            ///< Σ coefficient · sum of each micro-batch
+    std::vector<at::Tensor> m_deviceLosses;  ///< the same, where they are on another device
+    std::vector<double> m_weights;           ///< scratch of weighWindow()
     at::Tensor m_seed;
     double m_seedFactor = 0;
 };

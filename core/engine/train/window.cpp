@@ -1,11 +1,33 @@
 // The part of the trainer that computes: one attempt at an update, and evaluation.
+#include "base/hash.h"
 #include "engine/train/guard.h"
 #include "engine/train/trainer.h"
 
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 namespace lathe::engine {
+namespace {
+
+/// Statistics of the batches of all ranks into one pool, in the order of the batches.
+void mergeInOrder(Parallel& parallel, const std::vector<at::Tensor>& mine, MetricPool& pool) {
+    std::vector<double> lengths;
+    for (const at::Tensor& part : mine) lengths.push_back(static_cast<double>(part.numel()));
+    const std::vector<at::Tensor> lengthsByRank = parallel.gather(at::tensor(lengths, at::kDouble));
+    const std::vector<at::Tensor> valuesByRank = parallel.gather(mine.empty() ? at::empty({0}, at::kDouble) : at::cat(mine).cpu());
+    std::vector<std::int64_t> place(valuesByRank.size(), 0);
+    for (std::int64_t turn = 0; turn < lengthsByRank.front().numel(); ++turn) {  // the first rank has the most batches
+        for (std::size_t rank = 0; rank < valuesByRank.size(); ++rank) {
+            if (turn >= lengthsByRank[rank].numel()) continue;
+            const auto length = static_cast<std::int64_t>(lengthsByRank[rank][turn].item<double>());
+            pool.merge(valuesByRank[rank].narrow(0, place[rank], length));
+            place[rank] += length;
+        }
+    }
+}
+
+}  // namespace
 
 UpdateResult Trainer::attempt(bool apply) {
     const auto start = std::chrono::steady_clock::now();
@@ -14,8 +36,8 @@ UpdateResult Trainer::attempt(bool apply) {
         UpdateResult phase = runPhase(parts, apply);
         if (parts.phase.primary) result = std::move(phase);
     }
-    for (const Batch& batch : m_batches) result.samples += batch.count();
-    result.microBatches = static_cast<std::int64_t>(m_batches.size());
+    result.samples = m_window.samples();
+    result.microBatches = static_cast<std::int64_t>(m_window.microBatches.size());
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }
@@ -23,56 +45,79 @@ UpdateResult Trainer::attempt(bool apply) {
 UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     UpdateResult result;
     result.learningRate = m_settings.baseRate * plan::factorAt(m_settings.schedule, m_progress.counters.globalStep);
-    double weight = 0;
-    for (const Batch& batch : m_batches) weight += m_parts.task->weightOf(batch);
-    weight = m_parts.parallel->sum(weight);
-    if (weight == 0) {
+    result.scale = m_parts.precision->scale();
+    weighWindow(result);
+    if (result.weight == 0) {
         result.loss = result.gradNorm = std::nan("");
         result.reason = "no sample of the window has weight";
         return result;
     }
-    parts.storage->clearGradients();
     m_statistics.clear();
-    m_lossSum = 0;
-    m_deviceSums.clear();
-    m_parts.parallel->runWindow(m_batches.size(), [&](std::size_t microBatch, bool) {
-        forwardBackward(parts, microBatch, weight);
+    m_losses.clear();
+    m_deviceLosses.clear();
+    m_parts.parallel->runWindow(*parts.storage, m_window.microBatches.size(), [&](std::size_t microBatch) {
+        forwardBackward(parts, microBatch, result.scale / result.weight);
         if (!apply) return;
         visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1,
-               .total = static_cast<std::int64_t>(m_batches.size())});
+               .total = static_cast<std::int64_t>(m_window.microBatches.size())});
     });
-    m_parts.parallel->reduce(*parts.storage);
-    result.loss = m_parts.parallel->sum(windowLoss(weight));
+    if (result.scale != 1) parts.storage->scaleGradients(1 / result.scale);
+    result.loss = windowLoss(result.weight);
     const GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
     result.gradNorm = norm.value;
     result.reason = m_parts.precision->verdict(result.loss, norm);
-    result.applied = !m_parts.parallel->any(!result.reason.empty());
+    result.applied = result.reason.empty();
+    result.notFinite = !result.applied;
     if (result.applied && apply) applyPhase(parts, result);
     return result;
 }
 
-void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double weight) {
-    const Batch& batch = m_batches[microBatch];
+/// Σ weights and the digest of the sample ids, over all ranks in the order of the window.
+void Trainer::weighWindow(UpdateResult& result) {
+    constexpr std::uint64_t kExact = (std::uint64_t{1} << 53) - 1;  // digests travel as doubles
+    m_weights.clear();
+    for (const Batch& batch : m_batches) {
+        m_weights.push_back(m_parts.task->weightOf(batch));
+        m_weights.push_back(static_cast<double>(hash64(std::as_bytes(std::span(batch.ids)), batch.ids.size()) & kExact));
+    }
+    m_parts.parallel->gather(m_weights);
+    for (std::size_t i = 0; i < m_weights.size(); i += 2) {
+        result.weight += m_weights[i];
+        result.windowDigest = hash64(std::as_bytes(std::span(&m_weights[i + 1], 1)), result.windowDigest);
+    }
+}
+
+at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at::Tensor& input) {
+    context.seed = m_settings.seed;
+    return parts.model->forward(context, input);
+}
+
+void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double factor) {
+    const Batch& batch = m_batches[microBatch - m_share.begin];
     Context context;
     context.training = true;
-    context.seed = m_settings.seed;
     context.attempt = m_progress.counters.updateAttempts.value();
     context.microBatch = static_cast<std::int64_t>(microBatch);
     context.statistics = &m_statistics;
-    const at::Tensor output = parts.model->forward(context, batch.input);
+    const at::Tensor output = forward(parts, context, batch.input);
     const std::vector<LossTerm> terms = m_parts.task->loss(output, batch);
-    for (const LossTerm& term : terms) {
-        if (term.sum.is_cpu()) m_lossSum += term.coefficient * term.sum.item<double>();
-        else m_deviceSums.push_back(term.sum.detach().to(at::kDouble) * term.coefficient);
+    if (terms.front().sum.is_cpu()) {
+        double loss = 0;
+        for (const LossTerm& term : terms) loss += term.coefficient * term.sum.item<double>();
+        m_losses.push_back(loss);
+    } else {
+        at::Tensor loss = terms.front().sum.detach().to(at::kDouble) * terms.front().coefficient;
+        for (std::size_t i = 1; i < terms.size(); ++i) loss = loss + terms[i].sum.detach().to(at::kDouble) * terms[i].coefficient;
+        m_deviceLosses.push_back(loss);
     }
     at::Tensor total = terms.front().sum;
-    double factor = terms.front().coefficient / weight;
+    double seed = terms.front().coefficient * factor;
     if (terms.size() > 1) {
-        total = total * factor;
-        for (std::size_t i = 1; i < terms.size(); ++i) total = total + terms[i].sum * (terms[i].coefficient / weight);
-        factor = 1;
+        total = total * seed;
+        for (std::size_t i = 1; i < terms.size(); ++i) total = total + terms[i].sum * (terms[i].coefficient * factor);
+        seed = 1;
     }
-    if (total.requires_grad()) total.backward(seedGradient(factor, total));
+    if (total.requires_grad()) total.backward(seedGradient(seed, total));
 }
 
 /// The gradient that a backward pass begins with, made anew only when it changes.
@@ -83,9 +128,13 @@ at::Tensor Trainer::seedGradient(double factor, const at::Tensor& like) {
     return m_seed;
 }
 
-double Trainer::windowLoss(double weight) const {
-    if (m_deviceSums.empty()) return m_lossSum / weight;
-    return (m_lossSum + at::stack(m_deviceSums).sum().item<double>()) / weight;  // one read from the device for all of them
+double Trainer::windowLoss(double weight) {
+    if (!m_deviceLosses.empty()) {  // one read from the device for all of them
+        const at::Tensor losses = at::stack(m_deviceLosses).cpu();
+        m_losses.assign(losses.const_data_ptr<double>(), losses.const_data_ptr<double>() + losses.numel());
+    }
+    m_parts.parallel->gather(m_losses);
+    return std::accumulate(m_losses.begin(), m_losses.end(), 0.0) / weight;
 }
 
 void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
@@ -102,7 +151,7 @@ void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
 }
 
 void Trainer::evaluate() {
-    m_wishes.evaluate = false;
+    m_wishes.evaluate = m_agreed = false;
     if (!m_parts.evaluationData) return;
     m_progress.evaluationPending = true;
     m_unsaved = true;
@@ -123,21 +172,37 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
     const auto start = std::chrono::steady_clock::now();
     EvaluationOutcome outcome;
     EvaluationSource& data = *m_parts.evaluationData;
+    Parallel& parallel = *m_parts.parallel;
+    const bool isAlone = parallel.world() == 1;
     const std::unique_ptr<MetricPool> pool = m_parts.task->metrics();
-    Context context;
-    context.seed = m_settings.seed;
+    std::vector<at::Tensor> mine;   // statistics of each of this rank's batches, for ranks to pool what one process would
+    outcome.samples = data.samples();
     data.rewind();
     visit({.point = Point::EvalStart, .total = data.samples()});
-    while (!data.atEnd()) {
-        LATHE_TRY_ASSIGN(const Batch batch, data.next());
-        pool->add(m_parts.phases.front().model->forward(context, batch.input), batch);
-        outcome.samples += batch.count();
-        visit({.point = Point::EvalBatch, .done = outcome.samples, .total = data.samples()});
-        if (m_wishes.stop) return std::optional<EvaluationOutcome>();
+    std::int64_t done = 0;
+    for (std::int64_t first = 0; first < data.batches(); first += parallel.world()) {
+        if (!data.atEnd()) {
+            LATHE_TRY_ASSIGN(const Batch batch, data.next());
+            Context context;
+            const at::Tensor output = forward(m_parts.phases.front(), context, batch.input);
+            const std::unique_ptr<MetricPool> part = isAlone ? nullptr : m_parts.task->metrics();
+            (isAlone ? *pool : *part).add(output, batch);
+            if (part) mine.push_back(part->statistics());
+            done += batch.count();
+        }
+        visit({.point = Point::EvalBatch, .done = std::min(done * parallel.world(), data.samples()), .total = data.samples()});
+        if (stopIsAgreed()) return std::optional<EvaluationOutcome>();
     }
+    if (!isAlone) mergeInOrder(parallel, mine, *pool);
     outcome.metrics = pool->values();
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::optional<EvaluationOutcome>(std::move(outcome));
+}
+
+bool Trainer::stopIsAgreed() {
+    if (m_parts.parallel->agree(m_wishes.stop ? 1 : 0) == 0) return false;
+    if (m_parts.parallel->world() > 1) adoptStop();
+    return true;
 }
 
 ActiveTime::ActiveTime(const Clock& clock) : m_clock(clock), m_startNs(clock.monotonicNs()) {}

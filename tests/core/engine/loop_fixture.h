@@ -41,6 +41,11 @@ public:
         m_sum += output.sum().item<double>();
         m_weight += batch.weight.defined() ? batch.weight.sum().item<double>() : static_cast<double>(batch.count());
     }
+    at::Tensor statistics() const override { return at::tensor({m_sum, m_weight}, at::kDouble); }
+    void merge(const at::Tensor& statistics) override {
+        m_sum += statistics[0].item<double>();
+        m_weight += statistics[1].item<double>();
+    }
     std::map<std::string, double> values() const override { return {{"loss", m_sum / m_weight}}; }
 
 private:
@@ -52,6 +57,8 @@ class ScriptedPool final : public MetricPool {
 public:
     explicit ScriptedPool(double value) : m_value(value) {}
     void add(const at::Tensor&, const Batch&) override {}
+    at::Tensor statistics() const override { return at::empty({0}, at::kDouble); }
+    void merge(const at::Tensor&) override {}
     std::map<std::string, double> values() const override { return {{"loss", m_value}}; }
 
 private:
@@ -97,9 +104,9 @@ inline Batch batchOf(const std::vector<std::vector<double>>& rows, std::int64_t 
 
 class ListSource final : public WindowSource {
 public:
-    Result<void> load(const plan::Window& window, std::vector<Batch>& out) override {
+    Result<void> load(const plan::Window& window, const plan::Sharing::Share& share, std::vector<Batch>& out) override {
         out.clear();
-        for (const auto& range : window.microBatches) out.push_back(batches.at(static_cast<std::size_t>(range.begin)));
+        for (std::size_t i = share.begin; i < share.end; ++i) out.push_back(batches.at(static_cast<std::size_t>(window.microBatches[i].begin)));
         ++windows;
         sizes.push_back(out.size());
         return {};
@@ -111,14 +118,15 @@ public:
 
 class ListEvaluation final : public EvaluationSource {
 public:
-    std::int64_t samples() const override { return static_cast<std::int64_t>(batches.size()); }
+    std::int64_t samples() const override { return static_cast<std::int64_t>(list.size()); }
+    std::int64_t batches() const override { return samples(); }
     void rewind() override { m_next = 0; }
-    bool atEnd() const override { return m_next == batches.size(); }
+    bool atEnd() const override { return m_next == list.size(); }
     Result<Batch> next() override {
         if (fail) return Error{ErrorCode::Data, "rose/12.jpg cannot be decoded", {}, {}};
-        return batches[m_next++];
+        return list[m_next++];
     }
-    std::vector<Batch> batches;
+    std::vector<Batch> list;
     bool fail = false;
 
 private:
@@ -197,11 +205,13 @@ struct Fixture {
     }
     /// Trains over `windows.batches`, so many of them a window.
     Ending run(std::int64_t microBatches) {
-        shape = {.samples = static_cast<std::int64_t>(windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
-        accumulation = std::make_unique<FixedAccumulation>(shape);
+        shape.samples = static_cast<std::int64_t>(windows.batches.size());
+        shape.batchSize = 1;
+        shape.microBatches = microBatches;
+        accumulation = std::make_unique<PlannedAccumulation>(shape);
         TrainerParts parts{.task = &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get()}},
                            .parallel = parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = &windows,
-                           .evaluationData = evaluation.batches.empty() ? nullptr : &evaluation, .best = best.get(), .progress = &progress,
+                           .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .best = best.get(), .progress = &progress,
                            .saver = saves ? &saver : nullptr, .time = &time, .hooks = {&recorder}};
         if (second) parts.phases.push_back(*second);
         return Trainer(parts, settings).run();

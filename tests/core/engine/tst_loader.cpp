@@ -25,7 +25,7 @@ DataPart partOf(std::shared_ptr<MadeDataset> data) {
 
 LoaderSettings settingsOf(std::int64_t batchSize, std::int64_t microBatches, int threads, bool inMemory = false) {
     LoaderSettings settings;
-    settings.shape = {0, batchSize, microBatches, false};
+    settings.shape = {.batchSize = batchSize, .microBatches = microBatches};
     settings.seed = 11;
     settings.shuffle = true;
     settings.threads = threads;
@@ -92,7 +92,7 @@ private Q_SLOTS:
         QFETCH(int, threads);
         QFETCH(bool, inMemory);
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(22, 2)), settingsOf(4, 2, threads, inMemory));
-        const plan::OrderShape shape{22, 4, 2, false};
+        const plan::OrderShape shape{.samples = 22, .batchSize = 4, .microBatches = 2};
         Epoch epoch;
         PlanEntry entry;
         for (int window = 0; window < 7; ++window) {

@@ -49,7 +49,7 @@ private Q_SLOTS:
     void everyIntervalFiresOnceAStep() {
         Fixture f;
         f.windows.batches = ones(20);
-        f.evaluation.batches = ones(1);
+        f.evaluation.list = ones(1);
         f.settings.saveEvery = {Interval::Unit::Updates, 2};
         f.settings.evaluateEvery = {Interval::Unit::Updates, 5};
         f.task.script = {1.0};
@@ -229,7 +229,7 @@ private Q_SLOTS:
     void intervalEventsWaitForAnAppliedUpdate() {
         Fixture f;
         f.windows.batches = {batchOf({{1.0}}), batchOf({{std::nan("")}}, 1), batchOf({{1.0}}, 2)};
-        f.evaluation.batches = ones(1);
+        f.evaluation.list = ones(1);
         f.task.script = {1.0};
         f.settings.epochs = 2;
         f.settings.evaluateEvery = {Interval::Unit::Updates, 1};
@@ -245,7 +245,7 @@ private Q_SLOTS:
         Batch one = batchOf({{2.0}}), nine = batchOf({{90.0}}, 1);
         one.weight = at::full({1}, 1.0);
         nine.weight = at::full({1}, 9.0);
-        f.evaluation.batches = {one, nine};
+        f.evaluation.list = {one, nine};
         f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
         f.run(1);
         QCOMPARE(f.recorder.evaluations.size(), std::size_t(1));
@@ -256,7 +256,7 @@ private Q_SLOTS:
     void evaluationComesBeforeTheCheckpointOfTheSameStep() {
         Fixture f;
         f.windows.batches = ones(4);
-        f.evaluation.batches = ones(1);
+        f.evaluation.list = ones(1);
         f.task.script = {0.5, 0.25};
         f.settings.evaluateEvery = {Interval::Unit::Updates, 2};
         f.settings.saveEvery = {Interval::Unit::Updates, 2};
@@ -272,7 +272,7 @@ private Q_SLOTS:
     void failedEvaluationPublishesACheckpointThatOwesIt() {
         Fixture f;
         f.windows.batches = ones(4);
-        f.evaluation.batches = ones(1);
+        f.evaluation.list = ones(1);
         f.evaluation.fail = true;
         f.settings.evaluateEvery = {Interval::Unit::Updates, 2};
         const Ending ending = f.run(1);
@@ -290,7 +290,7 @@ private Q_SLOTS:
     void patienceAndBestSurviveAResume() {
         Fixture f;
         f.windows.batches = ones(8);
-        f.evaluation.batches = ones(1);
+        f.evaluation.list = ones(1);
         f.task.script = {1.0, 1.1, 1.2, 1.3};
         f.settings.evaluateEvery = {Interval::Unit::Updates, 1};
         f.settings.epochs.reset();
@@ -385,7 +385,7 @@ private Q_SLOTS:
         f.settings.saveEvery = {Interval::Unit::Updates, 2};
         std::vector<Probe> seen;
         f.recorder.act = [&](const HookContext& context, Wishes&) {
-            if (context.point == Point::Update) seen.push_back(probeOf(*context.batches, *context.update));
+            if (context.point == Point::Update) seen.push_back(probeOf(*context.update));
         };
         f.run(1);
         QCOMPARE(f.saver.steps, (Steps{2, 4, 6}));

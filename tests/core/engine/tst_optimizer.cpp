@@ -73,7 +73,7 @@ const std::vector<Case>& cases() {
 class MadeWindows final : public WindowSource {
 public:
     explicit MadeWindows(const Case& shape) : m_case(shape) {}
-    Result<void> load(const plan::Window& window, std::vector<Batch>& out) override {
+    Result<void> load(const plan::Window& window, const plan::Sharing::Share&, std::vector<Batch>& out) override {
         out.clear();
         const std::int64_t k = window.microBatches.front().begin / static_cast<std::int64_t>(m_case.parts.size());
         for (std::size_t i = 0; i < m_case.parts.size(); ++i) {
@@ -129,7 +129,7 @@ private Q_SLOTS:
         const auto precision = makePrecision({}).value();
         MadeWindows windows(c);
         const auto parts = static_cast<std::int64_t>(c.parts.size());
-        const FixedAccumulation accumulation({.samples = 50 * parts, .batchSize = 1, .microBatches = parts});
+        const PlannedAccumulation accumulation({.samples = 50 * parts, .batchSize = 1, .microBatches = parts});
         auto best = BestValue::make({}, task->metricInfo()).value();
         Progress progress;
         ActiveTime time(Clock::system());

@@ -15,20 +15,6 @@ using namespace lathe::engine::test;
 
 namespace {
 
-/// Windows that grow: 1, 2, 3, then 4 micro-batches.
-class GrowingAccumulation final : public Accumulation {
-public:
-    plan::Window windowAt(Epoch epoch, PlanEntry entry) const override {
-        std::int64_t begin = 0, size = 1;
-        while (begin < entry.value()) begin += size, size = std::min<std::int64_t>(size + 1, 4);
-        plan::Window window;
-        window.epoch = window.nextEpoch = epoch;
-        for (std::int64_t i = 0; i < size; ++i) window.microBatches.push_back({begin + i, begin + i + 1});
-        window.nextEntry = PlanEntry(begin + size);
-        return window;
-    }
-};
-
 Counters counted(std::int64_t step, std::int64_t epoch) {
     Counters counters;
     counters.globalStep = GlobalStep(step);
@@ -44,17 +30,13 @@ private Q_SLOTS:
     void irregularWindowsEndWhereTheySay() {
         Fixture f;
         for (int i = 0; i < 14; ++i) f.windows.batches.push_back(batchOf({{1.0}}, i));
-        f.settings.epochs.reset();
-        f.settings.maxUpdates = 5;
-        const GrowingAccumulation growing;
+        f.shape.rampFrom = 1;
+        f.shape.rampUpdates = 3;
         std::vector<std::int64_t> boundaries;
         f.recorder.act = [&](const HookContext& context, Wishes&) {
             if (context.point == Point::Update) boundaries.push_back(context.counters->microStep.value());
         };
-        TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &growing, .windows = &f.windows, .best = f.best.get(),
-                           .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
-        QCOMPARE(Trainer(parts, f.settings).run().state, rundir::State::Completed);
+        QCOMPARE(f.run(4).state, rundir::State::Completed);
         QCOMPARE(boundaries, (std::vector<std::int64_t>{1, 3, 6, 10, 14}));
         QCOMPARE(f.p(), 1.0 - 5.0);  // each update is normalised over its own window
     }

@@ -155,6 +155,28 @@ private Q_SLOTS:
         QVERIFY(std::abs(parts->values().at("r2") - expected) < 1e-9);
     }
 
+    void mergingStatisticsOfSingleBatchesIsAddingThem_data() {
+        QTest::addColumn<bool>("classes");
+        QTest::newRow("classification") << true;
+        QTest::newRow("regression") << false;
+    }
+    void mergingStatisticsOfSingleBatchesIsAddingThem() {
+        QFETCH(bool, classes);
+        const auto task = classes ? made(section("classification"), classesInfo(3)) : made(section("regression"), targetsInfo(3));
+        const at::Tensor output = engine::made("output", {20, 3}).to(at::kFloat) * 3;
+        const at::Tensor target = classes ? at::arange(20, at::kLong) % 3 : engine::made("target", {20, 3}).to(at::kFloat);
+        const auto added = task->metrics(), merged = task->metrics();
+        merged->merge(task->metrics()->statistics());  // of a rank without batches
+        for (const auto& [begin, count] : {std::pair{0, 7}, {7, 1}, {8, 12}}) {
+            const Batch batch = batchOf(target.narrow(0, begin, count));
+            added->add(output.narrow(0, begin, count), batch);
+            const auto one = task->metrics();
+            one->add(output.narrow(0, begin, count), batch);
+            merged->merge(one->statistics());
+        }
+        QVERIFY(added->values() == merged->values());
+    }
+
     void r2OfAConstantTargetIsNoNumber() {
         const auto pool = made(section("regression"), targetsInfo(1))->metrics();
         pool->add(tensor({1, 2}).unsqueeze(1), batchOf(tensor({3, 3}).unsqueeze(1)));

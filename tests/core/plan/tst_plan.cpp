@@ -99,6 +99,65 @@ private Q_SLOTS:
         QVERIFY(epoch == Epoch(1) && entry == PlanEntry(0));
     }
     // 10 batches, window 4, 3 epochs: 9 updates; 8 batches: 6.
+    void windowsGrowAlongARamp() {
+        const OrderShape shape{.samples = 24, .batchSize = 1, .microBatches = 4, .rampFrom = 1, .rampUpdates = 3};
+        Epoch epoch;
+        PlanEntry entry;
+        std::vector<std::size_t> sizes;
+        for (int k = 0; epoch == Epoch(0); ++k) {
+            const Window window = windowAt(shape, epoch, entry, UpdateAttempt(k));
+            sizes.push_back(window.microBatches.size());
+            QCOMPARE(window.isTail, window.nextEpoch != epoch && window.microBatches.size() < 4);
+            epoch = window.nextEpoch;
+            entry = window.nextEntry;
+        }
+        QCOMPARE(sizes, (std::vector<std::size_t>{1, 2, 3, 4, 4, 4, 4, 2}));
+        QVERIFY(plannedUpdates(shape, 1, {}) == GlobalStep(8));
+        QVERIFY(plannedUpdates(shape, 3, {}) == GlobalStep(8 + 2 * 6));
+        QVERIFY(plannedUpdates(shape, std::int64_t{1} << 40, 100) == GlobalStep(100));
+    }
+
+    void windowsCloseWhenTheyHoldTheirWeight() {
+        struct Odd final : EntryWeights {  // samples weigh 1, 2, 3, 1, 2, 3 …
+            double sum(Epoch, std::int64_t begin, std::int64_t end) const override {
+                double total = 0;
+                for (std::int64_t i = begin; i < end; ++i) total += static_cast<double>(i % 3 + 1);
+                return total;
+            }
+        };
+        OrderShape shape{.samples = 12, .batchSize = 1, .microBatches = 1, .weightBudget = 5};
+        QCOMPARE(windowAt(shape, Epoch(0), PlanEntry(0)).microBatches.size(), std::size_t(5));
+        QVERIFY(windowAt(shape, Epoch(0), PlanEntry(10)).isTail);
+        QVERIFY(plannedUpdates(shape, 2, {}) == GlobalStep(6));
+        shape.weights = std::make_shared<Odd>();
+        std::vector<std::int64_t> ends;
+        for (Window window = windowAt(shape, Epoch(0), PlanEntry(0));; window = windowAt(shape, window.nextEpoch, window.nextEntry)) {
+            ends.push_back(window.microBatches.back().end);
+            if (window.nextEpoch != Epoch(0)) break;
+        }
+        QCOMPARE(ends, (std::vector<std::int64_t>{3, 6, 9, 12}));  // 1 + 2 < 5 <= 1 + 2 + 3
+        QVERIFY(plannedUpdates(shape, 2, {}) == GlobalStep(8));
+    }
+
+    void ranksShareWindowsOutWithoutGapOrOverlap() {
+        for (const bool aligned : {false, true}) {
+            for (int world = 1; world <= 8; world *= 2) {
+                for (std::size_t count = 0; count <= 17; ++count) {
+                    std::size_t next = 0;
+                    for (int rank = 0; rank < world; ++rank) {
+                        const auto share = Sharing{rank, world, aligned}.of(count);
+                        QCOMPARE(share.begin, next);
+                        QVERIFY(share.end >= share.begin);
+                        next = share.end;
+                    }
+                    QCOMPARE(next, count);
+                }
+            }
+        }
+        QCOMPARE((Sharing{1, 2, true}.of(6).begin), std::size_t(4));
+        QCOMPARE((Sharing{1, 2, false}.of(6).begin), std::size_t(3));
+    }
+
     void plannedUpdatesCountTailWindowsAndNothingElse() {
         QVERIFY(plannedUpdates({.samples = 10, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(9));
         QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(6));

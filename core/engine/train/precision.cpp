@@ -1,4 +1,4 @@
-#include "engine/train/strategies.h"
+#include "engine/train/precision.h"
 
 #include "base/number_text.h"
 
@@ -9,23 +9,23 @@ namespace {
 
 class OneType final : public Precision {
 public:
-    OneType(std::string name, at::ScalarType dtype) : m_name(std::move(name)), m_dtype(dtype) {}
+    OneType(std::string name, at::ScalarType type) : m_name(std::move(name)), m_type(type) {}
     std::string name() const override { return m_name; }
-    at::ScalarType dtype() const override { return m_dtype; }
-
-    std::string verdict(double loss, const GradientNorm& norm) const override {
-        if (!std::isfinite(loss)) return "the loss is " + exactText(loss);
-        if (!norm.notFinite.empty()) return "the gradient of " + norm.notFinite + " is not finite";
-        if (!std::isfinite(norm.value)) return "the gradient norm is " + exactText(norm.value);
-        return {};
-    }
+    at::ScalarType parameterType() const override { return m_type; }
 
 private:
     std::string m_name;
-    at::ScalarType m_dtype;
+    at::ScalarType m_type;
 };
 
 }  // namespace
+
+std::string Precision::verdict(double loss, const GradientNorm& norm) const {
+    if (!std::isfinite(loss)) return "the loss is " + exactText(loss);
+    if (!norm.notFinite.empty()) return "the gradient of " + norm.notFinite + " is not finite";
+    if (!std::isfinite(norm.value)) return "the gradient norm is " + exactText(norm.value);
+    return {};
+}
 
 Result<std::unique_ptr<Precision>> makePrecision(const config::PrecisionSection& section) {
     if (section.mode == "fp32") return std::unique_ptr<Precision>(std::make_unique<OneType>("fp32", at::kFloat));
