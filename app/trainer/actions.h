@@ -16,7 +16,7 @@ struct Options {
     bool discard = false;
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
-    std::vector<std::string> more; ///< series names; further runs
+    std::vector<std::string> more; ///< names of series or records; further runs
     std::vector<std::string> settings;
 };
 
@@ -35,6 +35,7 @@ ExitCode save(const Options& options);
 ExitCode runs(const Options& options);
 ExitCode show(const Options& options);
 ExitCode series(const Options& options);
+ExitCode records(const Options& options);
 ExitCode compare(const Options& options);
 ExitCode verify(const Options& options);
 ExitCode eval(const Options& options);

@@ -45,6 +45,7 @@ constexpr std::array kVerbs = {
     Verb{"runs", "", "List all runs", Nothing, runs},
     Verb{"show", "RUN", "Everything about a run", Target, show},
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
+    Verb{"records", "RUN", "List what a program logged beside its curves (tables, texts, pictures …), or print those of a name", Target | More, records},
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
@@ -72,8 +73,9 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if ((verb.needs & Target) != 0) command->add_option(verb.target, options.target)->required();
     const bool isSeries = verb.action == series;
     if ((verb.needs & More) != 0) {
-        CLI::Option* more = command->add_option(isSeries ? "NAME" : "RUNS", options.more);
-        if (!isSeries) more->required();
+        const bool isNames = isSeries || verb.action == records;
+        CLI::Option* more = command->add_option(isNames ? "NAME" : "RUNS", options.more);
+        if (!isNames) more->required();
     }
     if ((verb.needs & Settings) != 0) {
         command->add_option("--set", options.settings, "section.key=value, overrides the configuration; may be repeated")

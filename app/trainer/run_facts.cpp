@@ -64,6 +64,38 @@ json seriesJson(const store::SeriesSummary& series) {
             {"min", optionalNumber(series.minimum)}, {"max", optionalNumber(series.maximum)}, {"non_finite", series.nonFinite}};
 }
 
+json recordJson(const store::RecordSummary& record) {
+    return {{"type", live::recordWord(record.type)}, {"name", record.name}, {"count", record.count}, {"first_step", record.firstStep}, {"last_step", record.lastStep}};
+}
+
+std::string recordLine(const store::RecordSummary& record) {
+    return std::string(live::recordWord(record.type)) + " " + record.name + ": " + std::to_string(record.count) + ", steps "
+           + std::to_string(record.firstStep) + " to " + std::to_string(record.lastStep);
+}
+
+/// What a program said of its run as a whole, and the checkpoints that it keeps itself.
+static void addRecords(const store::RunReader& reader, json& out) {
+    out["records"] = out["own_checkpoints"] = json::array();
+    out["summary"] = json::object();
+    if (const auto names = reader.recordNames()) {
+        for (const auto& one : *names) out["records"].push_back(recordJson(one));
+    }
+    if (const auto values = reader.newestRecords(live::FrameType::Summary)) {
+        for (const auto& row : *values) {
+            if (auto value = rundir::parseStrict(row.record.content, row.record.name)) out["summary"][row.record.name] = std::move(*value);
+        }
+    }
+    if (const auto kept = reader.newestRecords(live::FrameType::OwnCheckpoint)) {
+        for (const auto& row : *kept) {
+            auto facts = rundir::parseStrict(row.record.content, row.record.name);
+            if (!facts || !facts->is_object()) continue;
+            (*facts)["step"] = row.record.step;
+            (*facts)["saved"] = timeJson(row.record.wallNs);
+            out["own_checkpoints"].push_back(std::move(*facts));
+        }
+    }
+}
+
 static json sessionJson(const store::SessionRow& row) {
     return {{"n", row.number}, {"verb", row.verb}, {"parent_session", row.parentSession == 0 ? json() : json(row.parentSession)},
             {"parent_attempt", row.parentAttempt}, {"first_step", row.firstStep}, {"last_step", row.lastStep},
@@ -120,6 +152,7 @@ json showJson(const RunFolder& run) {
     if (const auto all = (*reader)->series()) {
         for (const auto& series : *all) out["series"].push_back(seriesJson(series));
     }
+    addRecords(**reader, out);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <optional>
+#include <string>
 
 namespace lathe::trainer {
 
@@ -19,6 +20,9 @@ nlohmann::json rowJson(const rundir::RunFolder& run);
 nlohmann::json bestJson(const std::optional<rundir::BestValue>& best);
 nlohmann::json checkpointsJson(const rundir::RunFolder& run);
 nlohmann::json seriesJson(const store::SeriesSummary& series);
+nlohmann::json recordJson(const store::RecordSummary& record);
+/// The same as a line for people.
+std::string recordLine(const store::RecordSummary& record);
 /// A number, "nan" and the like as text, null when there is none.
 nlohmann::json optionalNumber(const std::optional<double>& value);
 /// "2026-11-29T18:20:42Z", or null for 0.

@@ -36,6 +36,23 @@ static void printCheckpoints(const json& facts) {
     }
 }
 
+/// What a script of one's own logged beside its curves.
+static void printRecords(const json& facts) {
+    const json kept = facts.value("own_checkpoints", json::array()), records = facts.value("records", json::array());
+    if (!kept.empty()) print("checkpoints that the script keeps itself:");
+    for (const json& row : kept) {
+        std::string line = "  step " + text(row.at("step")) + "  " + text(row.value("path", json()));
+        const json metrics = row.value("metrics", json::object());
+        for (const auto& [name, value] : metrics.items()) line += "  " + name + " " + text(value);
+        print(line);
+    }
+    const json summary = facts.value("summary", json::object());
+    for (const auto& [name, value] : summary.items()) print("summary " + name + ": " + text(value));
+    if (!records.empty()) print("also logged (lathe-trainer records):");
+    for (const json& row : records)
+        print("  " + text(row.at("type")) + " " + text(row.at("name")) + ": " + text(row.at("count")) + ", steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")));
+}
+
 ExitCode show(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -56,6 +73,7 @@ ExitCode show(const Options& options) {
     printSessions(facts);
     print("checkpoints:");
     printCheckpoints(facts);
+    printRecords(facts);
     print("series:");
     for (const json& row : facts.at("series"))
         print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max")));

@@ -37,4 +37,14 @@ std::size_t firstBadUtf8(std::string_view text) {
     return std::string_view::npos;
 }
 
+std::string repairedUtf8(std::string text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t bad = firstBadUtf8(std::string_view(text).substr(at));
+        if (bad == std::string_view::npos) break;
+        text[at + bad] = '?';
+        at += bad + 1;
+    }
+    return text;
+}
+
 }  // namespace lathe::config

@@ -57,7 +57,7 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
     Counters& counters = m_summary.counters;
     counters.updateAttempts = UpdateAttempt(m_lastAttempt);
     counters.globalStep = GlobalStep(m_lastStep);
-    counters.skippedUpdates = SkippedUpdates(std::max<std::int64_t>(0, m_lastAttempt - m_lastStep));
+    if (!m_fromProgram) counters.skippedUpdates = SkippedUpdates(std::max<std::int64_t>(0, m_lastAttempt - m_lastStep));
     m_summary.activeSeconds = m_activeBefore + static_cast<double>(m_activeNs) / 1e9;
 }
 
@@ -79,7 +79,8 @@ void FrameBook::takeEvent(const live::Frame& frame) {
     static constexpr std::array<std::string_view, 6> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
-    if (event->kind == "checkpoint") bookCheckpoint(*event);
+    if (event->kind == "program") m_fromProgram = true;
+    else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);
     else if (event->kind == "ended") bookEnded(*event);

@@ -65,6 +65,7 @@ private:
     std::string m_lastCheckpoint, m_saveProblem;
     std::vector<std::string> m_said;
     std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0, m_points = 0;
+    bool m_fromProgram = false;   ///< attempts only count arrivals
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
     int m_saves = 0, m_failedSaves = 0;
 };

@@ -40,6 +40,8 @@
 //                  lifeline closed), "why": "sentence",
 //                  "counters": {…}, "checkpoint": "folder of the newest one, or empty"}
 //   After loading a checkpoint that has a best value, "best" is told once for it.
+// A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
+// on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.
 // The supervisor's own events: asked, stop_asked, frames_lost {"frames": n}.
 // "counters" is the object of rundir/FORMAT.md.
 // Thread: run() uses the calling thread for everything.

@@ -15,7 +15,6 @@
 #include <random>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -139,13 +138,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(const std::filesyst
     impl->path = socketPath;
     impl->segmentFd = readOnlySegmentFd;
     impl->handler = std::move(handler);
-    ::unlink(socketPath.c_str());  // left by a supervisor that was killed: whoever holds the run's lock owns the name
-    LATHE_TRY_ASSIGN(const SocketAddress address, addressOf(socketPath));
-    impl->listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (impl->listener < 0) return fileError("create", "a socket", errno);
-    if (::bind(impl->listener, address.get(), address.length()) != 0 || ::chmod(socketPath.c_str(), 0600) != 0 ||
-        ::listen(impl->listener, 16) != 0)
-        return fileError("listen on", socketPath.native(), errno);
+    LATHE_TRY_ASSIGN(impl->listener, listenAt(socketPath, SOCK_SEQPACKET));
     impl->epoll = ::epoll_create1(EPOLL_CLOEXEC);
     epoll_event event{};
     event.events = EPOLLIN;

@@ -45,6 +45,30 @@ void encode(const EventFrame& frame, std::vector<std::byte>& out) {
     putText(out, frame.json);
 }
 
+void encode(const RecordFrame& frame, std::vector<std::byte>& out) {
+    out.clear();
+    put(out, frame.session);
+    put(out, frame.attempt);
+    put(out, frame.step);
+    put(out, frame.wallNs);
+    putText(out, frame.name);
+    putText(out, frame.form);
+    putText(out, frame.content);
+    putText(out, frame.blob);
+}
+
+std::string_view recordWord(FrameType type) {
+    switch (type) {
+        case FrameType::Table: return "table";
+        case FrameType::Histogram: return "histogram";
+        case FrameType::Text: return "text";
+        case FrameType::Image: return "image";
+        case FrameType::Summary: return "summary";
+        case FrameType::OwnCheckpoint: return "checkpoint";
+        default: return "";
+    }
+}
+
 Result<SeriesFrame> decodeSeries(std::span<const std::byte> payload) {
     ByteReader in(payload);
     SeriesFrame frame;
@@ -84,6 +108,23 @@ Result<EventFrame> decodeEvent(std::span<const std::byte> payload) {
     frame.text = in.getText();
     frame.json = in.getText();
     if (!in.finished()) return badFrame("event");
+    return frame;
+}
+
+Result<RecordFrame> decodeRecord(FrameType type, std::span<const std::byte> payload) {
+    LATHE_ASSERT(isRecord(type));
+    ByteReader in(payload);
+    RecordFrame frame;
+    frame.type = type;
+    frame.session = in.get<std::int32_t>();
+    frame.attempt = in.get<std::int64_t>();
+    frame.step = in.get<std::int64_t>();
+    frame.wallNs = in.get<std::int64_t>();
+    frame.name = in.getText();
+    frame.form = in.getText();
+    frame.content = in.getText();
+    frame.blob = in.getText();
+    if (!in.finished()) return badFrame("record");
     return frame;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lathe::live {
@@ -17,10 +18,16 @@ enum class FrameType : std::uint16_t {
     Series = 1,     ///< names a series id of this ring before its first point
     Points = 2,     ///< one row of values at one update attempt
     Event = 3,      ///< something that happened
-    Table = 4,      ///< reserved: small table
-    Histogram = 5,  ///< reserved
-    Text = 6        ///< reserved: generated text
+    Table = 4,      ///< 4 … 9 are records
+    Histogram = 5,
+    Text = 6,
+    Image = 7,
+    Summary = 8,    ///< a value of the whole run; the newest of a name counts
+    OwnCheckpoint = 9  ///< a checkpoint file of a program that is not ours
 };
+constexpr bool isRecord(FrameType type) { return type >= FrameType::Table && type <= FrameType::OwnCheckpoint; }
+/// "table", "histogram", "text", "image", "summary", "checkpoint" of records.
+std::string_view recordWord(FrameType type);
 
 /// Declares `id` (unique within one ring and session).
 struct SeriesFrame {
@@ -55,13 +62,30 @@ struct EventFrame {
     std::string json;
 };
 
+/// Something with a name that is no point of a curve. What `content` holds for each type: FORMAT.md.
+struct RecordFrame {
+    FrameType type = FrameType::Text;
+    std::int32_t session = 0;
+    std::int64_t attempt = 0;
+    std::int64_t step = 0;
+    std::int64_t wallNs = 0;
+    std::string name;
+    std::string form;     ///< media type, "image/png"; "" where the frame's type says it all
+    std::string content;  ///< the bytes, or empty where they lie in blobs/
+    std::string blob;     ///< name of the file in blobs/, or empty
+};
+constexpr std::size_t kMostInlineBytes = 64u << 10;  ///< of a record's content; what is larger goes to blobs/
+
 /// Appends the payload to `out` (cleared first); reuse `out` so that no step allocates.
 void encode(const SeriesFrame& frame, std::vector<std::byte>& out);
 void encode(const PointsFrame& frame, std::vector<std::byte>& out);
 void encode(const EventFrame& frame, std::vector<std::byte>& out);
+void encode(const RecordFrame& frame, std::vector<std::byte>& out);
 
 Result<SeriesFrame> decodeSeries(std::span<const std::byte> payload);
 Result<PointsFrame> decodePoints(std::span<const std::byte> payload);
 Result<EventFrame> decodeEvent(std::span<const std::byte> payload);
+/// `type` is the frame's own. Requires: isRecord(type).
+Result<RecordFrame> decodeRecord(FrameType type, std::span<const std::byte> payload);
 
 }  // namespace lathe::live

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -26,6 +27,17 @@ Result<SocketAddress> addressOf(const std::filesystem::path& path) {
     }
     std::memcpy(address.m_address.sun_path, text.c_str(), text.size() + 1);
     return address;
+}
+
+Result<int> listenAt(const std::filesystem::path& path, int type) {
+    ::unlink(path.c_str());
+    LATHE_TRY_ASSIGN(const SocketAddress address, addressOf(path));
+    const int fd = ::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return fileError("create", "a socket", errno);
+    if (::bind(fd, address.get(), address.length()) == 0 && ::chmod(path.c_str(), 0600) == 0 && ::listen(fd, 16) == 0) return fd;
+    const int problem = errno;
+    ::close(fd);
+    return fileError("listen on", path.native(), problem);
 }
 
 bool peerIsThisUser(int fd) {

@@ -31,6 +31,10 @@ private:
 };
 Result<SocketAddress> addressOf(const std::filesystem::path& path);
 
+/// A listening socket of `type` (SOCK_SEQPACKET, SOCK_STREAM) with mode 0600, close-on-exec, non-blocking. What lies at the
+/// path is removed: left by a supervisor that was killed; whoever holds the run's lock owns the name.
+Result<int> listenAt(const std::filesystem::path& path, int type);
+
 bool peerIsThisUser(int fd);
 /// Never blocks; false when the peer is gone or does not read. `passFd` >= 0 goes along.
 bool sendMessage(int fd, std::string_view message, int passFd);

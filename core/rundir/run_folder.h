@@ -45,9 +45,11 @@ public:
     std::filesystem::path lock() const { return m_root / "lock"; }
     std::filesystem::path workersLock() const { return m_root / "workers.lock"; }
     std::filesystem::path socket() const { return m_root / "control.sock"; }
+    std::filesystem::path producerSocket() const { return m_root / "producer.sock"; }
     std::filesystem::path reserve() const { return m_root / "reserve"; }
     std::filesystem::path database() const { return m_root / "run.sqlite"; }
     std::filesystem::path checkpoints() const { return m_root / "checkpoints"; }
+    std::filesystem::path blobs() const { return m_root / "blobs"; }
     std::filesystem::path spill() const { return m_root / "spill"; }
     std::filesystem::path logs() const { return m_root / "logs"; }
     std::filesystem::path supervisorLog() const { return logs() / "supervisor.log"; }

@@ -39,9 +39,10 @@ void Intake::take(RingKey key, std::uint64_t sequence, live::FrameType type, std
         if (auto frame = live::decodeEvent(payload); frame.ok()) events.push_back(std::move(*frame));
         else problem = std::move(frame).error();
         break;
-    case live::FrameType::Table:
-    case live::FrameType::Histogram:
-    case live::FrameType::Text: break;
+    default:
+        if (!live::isRecord(type)) break;  // of a newer program
+        if (auto frame = live::decodeRecord(type, payload); frame.ok()) records.push_back(std::move(*frame));
+        else problem = std::move(frame).error();
     }
     if (!problem) return;
     // One line for 1, 10, 100, … of them: a sender gone wild must not fill the log.
@@ -132,7 +133,7 @@ void Intake::seal(std::int32_t session, bool allOthers) {
 }
 
 bool Intake::hasNews() const {
-    if (!newSeries.empty() || !newNames.empty() || !events.empty()) return true;
+    if (!newSeries.empty() || !newNames.empty() || !events.empty() || !records.empty()) return true;
     for (const auto& [key, ring] : rings)
         if (ring.taken != ring.recorded) return true;
     return std::any_of(groups.begin(), groups.end(), [](const auto& group) {
@@ -150,6 +151,7 @@ void Intake::committed(const std::vector<std::size_t>& closed) {
     newSeries.clear();
     newNames.clear();
     events.clear();
+    records.clear();
     pendingBytes = 0;
 }
 

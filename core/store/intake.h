@@ -63,6 +63,7 @@ public:
     std::vector<NewSeries> newSeries;
     std::vector<NewName> newNames;
     std::vector<live::EventFrame> events;
+    std::vector<live::RecordFrame> records;
     std::size_t pendingBytes = 0;
 
 private:

@@ -51,6 +51,9 @@ struct RunReader::Impl {
     Result<void> read(const std::function<Result<void>(Database&)>& work) const;
 
     Result<std::vector<SessionRow>> sessions(Database& db) const;
+    /// Rows of `records` that fulfil `where` (SQL); none in a database older than that table.
+    template <typename... Values>
+    Result<std::vector<RecordRow>> records(const char* where, const Values&... values) const;
     Result<std::optional<std::int64_t>> seriesId(Database& db, const std::string& name) const;
     /// Oldest first.
     Result<std::vector<Stretch>> stretches(Database& db, Line line) const;

@@ -53,6 +53,19 @@ struct EventRow {
     live::EventFrame event;
 };
 
+struct RecordRow {
+    std::int64_t id = 0;                ///< grows with each record of the run
+    live::RecordFrame record;
+};
+
+/// The records of one name.
+struct RecordSummary {
+    live::FrameType type = live::FrameType::Text;
+    std::string name;
+    std::int64_t count = 0, firstStep = 0, lastStep = 0;  ///< smallest and largest step
+    std::int64_t newestId = 0;
+};
+
 struct CheckpointRow {
     std::string folder;                 ///< "s003-000000120"
     std::int32_t session = 0;
@@ -119,6 +132,12 @@ public:
     };
     Result<std::vector<Bucket>> overview(const std::string& name, Line line, std::size_t buckets) const;
     Result<std::vector<EventRow>> events(std::int64_t afterId = 0, std::size_t limit = 10000) const;
+    /// What a program logged beside its curves: one entry a type and name.
+    Result<std::vector<RecordSummary>> recordNames() const;
+    /// The records of a type and name, oldest first.
+    Result<std::vector<RecordRow>> records(live::FrameType type, const std::string& name, std::int64_t afterId = 0, std::size_t limit = 1000) const;
+    /// The newest record of each name of a type.
+    Result<std::vector<RecordRow>> newestRecords(live::FrameType type) const;
     Result<std::vector<CheckpointRow>> checkpoints() const;
     Result<std::optional<std::string>> fact(const std::string& name) const;
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;

@@ -119,6 +119,10 @@ Result<void> RunWriter::Impl::storeNews() {
     LATHE_TRY_ASSIGN(auto events, db->prepare("INSERT INTO events VALUES(NULL,?,?,?,?,?,?,?)"));
     for (const live::EventFrame& event : intake.events)
         LATHE_TRY(events.bind(event.session, event.attempt, event.step, event.wallNs, event.kind, event.text, event.json).run());
+    LATHE_TRY_ASSIGN(auto records, db->prepare("INSERT INTO records VALUES(NULL,?,?,?,?,?,?,?,?,?)"));
+    for (const live::RecordFrame& record : intake.records)
+        LATHE_TRY(records.bind(record.session, record.attempt, record.step, record.wallNs, static_cast<std::int64_t>(record.type), record.name,
+                               record.form, std::as_bytes(std::span(record.content)), record.blob).run());
     LATHE_TRY_ASSIGN(auto rings, db->prepare("INSERT OR REPLACE INTO rings VALUES(?,?,?)"));
     for (const auto& [key, ring] : intake.rings)
         if (ring.taken != ring.recorded) LATHE_TRY(rings.bind(key.session, key.ring, ring.taken).run());

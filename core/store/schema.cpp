@@ -48,7 +48,14 @@ CREATE TABLE checkpoints(
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 )";
 
-constexpr Migration kMigrations[] = {{0, kTables}};
+constexpr const char* kRecords = R"(
+CREATE TABLE records(
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, wall_ns INTEGER NOT NULL,
+    type INTEGER NOT NULL, name TEXT NOT NULL, form TEXT NOT NULL, content BLOB NOT NULL, blob TEXT NOT NULL) STRICT;
+CREATE INDEX records_by_name ON records(type, name, id);
+)";
+
+constexpr Migration kMigrations[] = {{0, kTables}, {1, kRecords}};
 
 Error notOurs(const std::filesystem::path& file) {
     return {ErrorCode::Corrupt, file.string() + " is not a run database of Lathe; move it away to start a new one", {}, {}};

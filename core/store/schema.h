@@ -11,7 +11,7 @@
 namespace lathe::store {
 
 constexpr int kRunApplicationId = 0x4c745275;  ///< "LtRu"
-constexpr int kRunVersion = 1;
+constexpr int kRunVersion = 2;
 
 /// SQL that turns a database of version `from` into one of version `from` + 1.
 struct Migration {

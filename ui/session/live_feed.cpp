@@ -55,9 +55,7 @@ bool LiveFeed::take(int ring, const live::Frame& frame, RunData& data, EventLog&
     case live::FrameType::Event:
         if (const auto event = live::decodeEvent(frame.payload); event.ok()) news.events |= events.addLive(*event);
         break;
-    case live::FrameType::Table:
-    case live::FrameType::Histogram:
-    case live::FrameType::Text: break;
+    default: break;  // records are read from run.sqlite
     }
     return true;
 }

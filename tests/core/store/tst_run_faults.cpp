@@ -112,7 +112,7 @@ private Q_SLOTS:
             QVERIFY(error->sentence.find(file.string()) != std::string::npos);
             QVERIFY(error->sentence.find("version 7") != std::string::npos);
         }
-        sql(file, "PRAGMA user_version=1");
+        sql(file, "PRAGMA user_version=2");
         QCOMPARE(count(file, "a"), std::size_t{14000});
     }
     void filesThatAreNotOursAreRefusedAndLeftAlone_data() {
@@ -161,20 +161,46 @@ private Q_SLOTS:
     void anOlderVersionIsMigratedStepByStepOrNotAtAll() {
         const auto file = freshFile();
         fill(file, true);
-        const Migration good[] = {{0, "x"}, {1, "CREATE TABLE extra(a) STRICT_"}, {2, "CREATE TABLE more(a)"}};
+        constexpr int kOld = kRunVersion;  // as a program would see it that is two versions ahead
+        const Migration good[] = {{0, "x"}, {kOld, "CREATE TABLE extra(a) STRICT_"}, {kOld + 1, "CREATE TABLE more(a)"}};
         auto db = Database::open(file, Database::Access::ReadWrite, 100);
         QVERIFY(db.ok());
         // The first step cannot work: nothing of it stays.
-        QVERIFY(!migrate(*db, file, good, 3).ok());
-        QCOMPARE(db->integer("PRAGMA user_version")->value(), std::int64_t{1});
+        QVERIFY(!migrate(*db, file, good, kOld + 2).ok());
+        QCOMPARE(db->integer("PRAGMA user_version")->value(), std::int64_t{kOld});
         QCOMPARE(db->integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('extra', 'more')")->value(), std::int64_t{0});
-        const Migration mended[] = {{0, "x"}, {1, "CREATE TABLE extra(a); INSERT INTO extra SELECT n FROM chunks"}, {2, "CREATE TABLE more(a)"}};
-        QVERIFY(migrate(*db, file, mended, 3).ok());
-        QCOMPARE(db->integer("PRAGMA user_version")->value(), std::int64_t{3});
+        const Migration mended[] = {{0, "x"}, {kOld, "CREATE TABLE extra(a); INSERT INTO extra SELECT n FROM chunks"}, {kOld + 1, "CREATE TABLE more(a)"}};
+        QVERIFY(migrate(*db, file, mended, kOld + 2).ok());
+        QCOMPARE(db->integer("PRAGMA user_version")->value(), std::int64_t{kOld + 2});
         QVERIFY(db->integer("SELECT count(*) FROM extra")->value() > 0);
-        QVERIFY(migrate(*db, file, mended, 3).ok());  // already there
-        QCOMPARE(checkRunDatabase(*db, file, 1).error().code, ErrorCode::Version);
-        QVERIFY(checkRunDatabase(*db, file, 3).ok());
+        QVERIFY(migrate(*db, file, mended, kOld + 2).ok());  // already there
+        QCOMPARE(checkRunDatabase(*db, file, kOld).error().code, ErrorCode::Version);
+        QVERIFY(checkRunDatabase(*db, file, kOld + 2).ok());
+    }
+    void aRunOfTheFirstVersionIsReadAndGetsRecordsOnceItIsWritten() {
+        const auto file = freshFile();
+        fill(file, true);
+        sql(file, "DROP TABLE records");
+        sql(file, "PRAGMA user_version=1");
+        auto in = RunReader::open(file);
+        QVERIFY(in.ok());
+        QVERIFY((*in)->recordNames().ok() && (*in)->recordNames()->empty());
+        QVERIFY((*in)->newestRecords(live::FrameType::Summary).ok());
+        QCOMPARE(count(file, "a"), std::size_t{14000});
+        {
+            auto out = RunWriter::open(file);
+            QVERIFY(out.ok());
+            std::vector<std::byte> payload;
+            live::RecordFrame record{live::FrameType::Text, 1, 2, 3, 4, "sample", "", std::string("a\0b", 3), ""};
+            live::encode(record, payload);
+            (*out)->take(0, 9, 1, record.type, payload);
+            QVERIFY((*out)->flush().ok());
+        }
+        const auto rows = (*in)->records(live::FrameType::Text, "sample");
+        QCOMPARE(rows->size(), std::size_t{1});
+        QCOMPARE(rows->at(0).record.content, std::string("a\0b", 3));
+        QCOMPARE(rows->at(0).record.step, std::int64_t{3});
+        QCOMPARE(count(file, "a"), std::size_t{14000});
     }
 
     void aFlippedByteInAChunkIsNamedAndTheRestIsRead() {

@@ -1,0 +1,252 @@
+#include "launch/program_frames.h"
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "config/utf8.h"
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <random>
+
+namespace lathe::launch {
+
+using live::FrameType;
+using live::ProducerMessage;
+using nlohmann::json;
+
+static constexpr std::size_t kMostSentence = 4096;
+static constexpr std::size_t kMostSeries = std::numeric_limits<std::uint16_t>::max();
+
+static std::string newToken() {
+    std::random_device random;
+    std::string token;
+    for (int i = 0; i < 4; ++i) {
+        static constexpr std::string_view kDigits = "0123456789abcdef";
+        for (std::uint32_t bits = random(), digit = 0; digit < 8; ++digit, bits >>= 4) token += kDigits[bits & 15];
+    }
+    return token;
+}
+
+/// Text from outside, fit to be shown and to be written as JSON.
+static std::string cleaned(std::string text, std::size_t most) {
+    if (text.size() <= most) return config::repairedUtf8(std::move(text));
+    text.resize(most);
+    const std::size_t bad = config::firstBadUtf8(text);
+    if (bad != std::string_view::npos && most - bad < 4) text.resize(bad);  // a character that was cut through
+    return config::repairedUtf8(std::move(text));
+}
+
+static Error malformed(const char* what) { return {ErrorCode::Corrupt, std::string("A message (") + what + ") has a wrong length", {}, {}}; }
+
+ProgramFrames::ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::int64_t lastAttempt)
+    : m_run(std::move(run)), m_segment(segment), m_ring(ring), m_session(session), m_token(newToken()), m_attempt(lastAttempt),
+      m_startMonotonicNs(Clock::system().monotonicNs()), m_startWallNs(Clock::system().wallNs()) {}
+
+ProgramFrames::~ProgramFrames() = default;
+
+Result<std::unique_ptr<ProgramFrames>> ProgramFrames::listen(const rundir::RunFolder& run, const rundir::Summary& summary, live::Segment& segment, int ring,
+                                                             int session, std::int64_t lastAttempt) {
+    std::unique_ptr<ProgramFrames> frames(new ProgramFrames(run, segment, ring, session, lastAttempt));
+    frames->m_runId = summary.id;
+    const auto take = [self = frames.get()](const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) { return self->take(from, type, body); };
+    LATHE_TRY_ASSIGN(frames->m_server, live::ProducerServer::listen(run.producerSocket(), {frames->m_token, summary.id, summary.name}, take));
+    return frames;
+}
+
+std::vector<std::pair<std::string, std::string>> ProgramFrames::environment() const {
+    return {{"LATHE_SOCKET", std::filesystem::absolute(m_run.producerSocket()).string()}, {"LATHE_TOKEN", m_token}, {"LATHE_RUN", m_runId}};
+}
+
+Result<void> ProgramFrames::take(const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) {
+    switch (type) {
+        case ProducerMessage::Hello: takeHello(from); return {};
+        case ProducerMessage::Series: return takeSeries(from, body);
+        case ProducerMessage::Points: return takePoints(from, body);
+        case ProducerMessage::Event: return takeEvent(body);
+        case ProducerMessage::Total: return takeTotal(body);
+        case ProducerMessage::Goodbye: return takeGoodbye(from, body);
+        case ProducerMessage::Saved: {
+            ByteReader in(body);
+            const auto number = in.get<std::int64_t>();
+            if (!in.finished()) return malformed("saved");
+            m_saved = std::max(m_saved, number);
+            return {};
+        }
+        default: break;
+    }
+    if (live::isRecord(static_cast<FrameType>(type))) return takeRecord(static_cast<FrameType>(type), body);
+    return {};  // of a newer client, which knows that older supervisors leave it out
+}
+
+void ProgramFrames::takeHello(const live::Producer& from) {
+    if (m_namesOf.empty()) m_first = from.id;
+    if (!m_namesOf.try_emplace(from.id).second) return;  // has connected again
+    const std::string program = cleaned(from.program, 200);
+    tell("program", (program.empty() ? "A program" : program) + " logs to this run", json{{"program", program}}.dump(), m_step, Clock::system().wallNs());
+}
+
+Result<std::uint16_t> ProgramFrames::declare(const std::string& name, const std::string& unit) {
+    const auto known = m_series.find(name);
+    if (known != m_series.end()) return known->second;
+    if (m_series.size() >= kMostSeries) return Error{ErrorCode::Unsupported, "A run has at most " + std::to_string(kMostSeries) + " series", {}, {}};
+    const auto id = static_cast<std::uint16_t>(m_series.size());
+    m_series.emplace(name, id);
+    live::encode(live::SeriesFrame{id, name, unit}, m_payload);
+    write(FrameType::Series);
+    return id;
+}
+
+Result<void> ProgramFrames::takeSeries(const live::Producer& from, std::span<const std::byte> body) {
+    const auto frame = live::decodeSeries(body);
+    if (!frame) return malformed("series");
+    LATHE_TRY_ASSIGN(const std::uint16_t id, declare(m_names.of(frame->name), cleaned(frame->unit, 40)));
+    m_namesOf[from.id][frame->id] = id;
+    return {};
+}
+
+std::int64_t ProgramFrames::activeAt(std::int64_t wallNs) const {
+    const std::int64_t most = Clock::system().monotonicNs() - m_startMonotonicNs;
+    return wallNs <= m_startWallNs ? 0 : std::min(wallNs - m_startWallNs, most);
+}
+
+Result<void> ProgramFrames::takePoints(const live::Producer& from, std::span<const std::byte> body) {
+    ByteReader in(body);
+    live::PointsFrame points;
+    points.session = m_session;
+    points.attempt = m_attempt + 1;
+    points.step = in.get<std::int64_t>();
+    points.wallNs = std::max<std::int64_t>(0, in.get<std::int64_t>());
+    points.activeNs = activeAt(points.wallNs);
+    const std::size_t count = in.get<std::uint16_t>();
+    if (!in.ok() || in.left() != count * (sizeof(std::uint16_t) + sizeof(double))) return malformed("points");
+    points.items.reserve(count);
+    const Names& names = m_namesOf[from.id];
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto id = in.get<std::uint16_t>();
+        const auto value = in.get<double>();
+        const auto known = names.find(id);
+        // Its declaration was among what the program had to drop: the value is kept under a name that says so.
+        std::uint16_t series = 0;
+        if (known != names.end()) series = known->second;
+        else if (auto unnamed = declare(m_names.of("unnamed/" + std::to_string(id)), {}); unnamed) series = *unnamed;
+        else return std::move(unnamed).error();
+        points.items.push_back({series, value});
+    }
+    m_attempt = points.attempt;
+    m_step = std::max(m_step, points.step);
+    live::encode(points, m_payload);
+    write(FrameType::Points);
+    return {};
+}
+
+/// Kinds that make the supervisor act ("ended", "checkpoint", "plan" …) are not a program's to send.
+Result<void> ProgramFrames::takeEvent(std::span<const std::byte> body) {
+    ByteReader in(body);
+    const auto step = in.get<std::int64_t>();
+    const auto wallNs = in.get<std::int64_t>();
+    const std::string kind = in.getText(), text = in.getText(), facts = in.getText();
+    if (!in.finished()) return malformed("event");
+    static constexpr std::array<std::string_view, 3> kKinds = {"note", "warning", "error"};
+    const bool known = std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+    const bool usable = facts.size() <= live::kMostInlineBytes && rundir::parseStrict(facts, "event");
+    tell(known ? kind : "note", cleaned(text, kMostSentence), usable ? facts : std::string(), step, wallNs);
+    return {};
+}
+
+static std::string whatOf(const live::RecordFrame& record) { return std::string(live::recordWord(record.type)) + " \"" + record.name + "\""; }
+
+/// Whether the content is what its type says; metrics of a checkpoint get the names that their curves have.
+static Result<void> settleContent(live::RecordFrame& record) {
+    if (record.type == FrameType::Text) record.content = cleaned(std::move(record.content), live::kMaxProducerMessage);
+    if (record.type != FrameType::Table && record.type != FrameType::Summary && record.type != FrameType::OwnCheckpoint) return {};
+    LATHE_TRY_ASSIGN(json content, rundir::parseStrict(record.content, "The " + whatOf(record)));
+    if (record.type != FrameType::OwnCheckpoint) return {};
+    rundir::JsonReader reader(content, "The " + whatOf(record));
+    json facts = {{"path", reader.text("path")}, {"bytes", reader.integer("bytes", 0)}, {"metrics", json::object()}};
+    if (reader.has("metrics")) {
+        for (const auto& [name, value] : reader.textMap("metrics")) facts["metrics"][config::standardSeriesName(config::cleanSeriesName(name))] = value;
+    }
+    LATHE_TRY(reader.check());
+    record.content = facts.dump();
+    return {};
+}
+
+/// A large content lies in blobs/ under its hash, and the frame holds only the hash.
+Result<void> ProgramFrames::putAside(live::RecordFrame& record) const {
+    if (record.content.size() <= live::kMostInlineBytes && record.type != FrameType::Image) return {};
+    const std::string hash = hashHex(std::as_bytes(std::span(record.content)));
+    const std::filesystem::path file = m_run.blobs() / hash;
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
+        LATHE_TRY(makeFolders(FileSystem::real(), m_run.blobs()));
+        LATHE_TRY(replaceFile(FileSystem::real(), file, record.content));
+    }
+    record.blob = hash;
+    record.content.clear();
+    return {};
+}
+
+Result<void> ProgramFrames::takeRecord(FrameType type, std::span<const std::byte> body) {
+    ByteReader in(body);
+    live::RecordFrame record;
+    record.type = type;
+    record.session = m_session;
+    record.attempt = m_attempt;
+    record.step = in.get<std::int64_t>();
+    record.wallNs = in.get<std::int64_t>();
+    record.name = config::cleanSeriesName(in.getText());
+    record.form = cleaned(in.getText(), 100);
+    record.content = in.getText();
+    if (!in.finished()) return malformed("record");
+    auto kept = settleContent(record);
+    if (kept) kept = putAside(record);
+    if (kept) {
+        live::encode(record, m_payload);
+        write(type);
+    } else {
+        tell("warning", "The " + whatOf(record) + " of step " + std::to_string(record.step) + " is left out: " + kept.error().text(), {}, record.step, record.wallNs);
+    }
+    return {};
+}
+
+Result<void> ProgramFrames::takeTotal(std::span<const std::byte> body) {
+    ByteReader in(body);
+    const auto total = in.get<std::int64_t>();
+    if (!in.finished()) return malformed("total");
+    json facts = json::object();
+    if (total > 0) facts["planned_updates"] = total;
+    tell("plan", total > 0 ? std::to_string(total) + " steps are planned" : "Nobody knows how many steps there will be", facts.dump(), m_step, Clock::system().wallNs());
+    return {};
+}
+
+Result<void> ProgramFrames::takeGoodbye(const live::Producer& from, std::span<const std::byte> body) {
+    ByteReader in(body);
+    const auto how = in.get<std::uint8_t>();
+    std::string why = cleaned(in.getText(), kMostSentence);
+    if (!in.finished() || how > static_cast<std::uint8_t>(Goodbye::How::Stopped)) return malformed("goodbye");
+    if (from.missing > 0)
+        tell("warning", cleaned(from.program, 200) + " had to drop " + std::to_string(from.missing) + " of its messages", {}, m_step, Clock::system().wallNs());
+    if (m_firstHasLeft) return {};
+    m_firstHasLeft = from.id == m_first;
+    m_goodbye = Goodbye{static_cast<Goodbye::How>(how), std::move(why)};
+    return {};
+}
+
+void ProgramFrames::tell(const std::string& kind, const std::string& text, const std::string& facts, std::int64_t step, std::int64_t wallNs) {
+    live::encode(live::EventFrame{m_session, m_attempt, step, wallNs, kind, text, facts}, m_payload);
+    write(FrameType::Event);
+}
+
+void ProgramFrames::write(FrameType type) {
+    if (const auto written = m_segment.write(m_ring, type, m_payload); !written) log::warning(written.error().text());
+}
+
+}  // namespace lathe::launch

@@ -1,0 +1,2 @@
+// lathe.h in C++.
+#include "play_client.c"

@@ -1,0 +1,165 @@
+"""Plays what scripts do with lathe.py, well and badly. Usage: play_client.py CASE; facts go to standard output as JSON."""
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "resources", "python"))
+import lathe  # noqa: E402
+
+
+def tell(**facts):
+    print(json.dumps(facts), flush=True)
+
+
+def everything(run):
+    for step in range(1000):
+        run.log(step, loss=1.0 / (step + 1), lr=0.1)
+    run.log(5, loss=float("nan"))
+    run.log(5, loss=float("-inf"), val_acc=1)
+    run.log(None, {"deep/er": True}, loss=10**400, word="no number", gone=None)
+    run.text(1, "sample", "once upon a time \ud800")
+    run.table(2, "confusion", ["a", "b"], [[1, float("nan")], [None, "x"]])
+    run.histogram(3, "weights", [1, 2, 3, 4.5, float("nan")], bins=4)
+    run.histogram(4, "weights", edges=[0, 1], counts=[7])
+    run.image(5, "input", b"\x89PNG picture")
+    run.summary(best=0.5, words="many")
+    run.checkpoint(6, __file__, {"eval/loss": 0.25})
+    run.note("half way", kind="warning")
+    run.set_total_steps(1000)
+
+
+def closes(run):
+    for step in range(1000):
+        run.log(step, loss=step)
+    os.closerange(3, 256)
+    kept = [open(os.devnull, "wb") for _ in range(20)]  # whoever gets our number must not get our bytes
+    for step in range(1000, 2000):
+        run.log(step, loss=step)
+    time.sleep(0.1)
+    for step in range(2000, 3000):
+        run.log(step, loss=step)
+    run.finish()
+    tell(missing=run.missing(), open=[os.fstat(file.fileno()).st_size for file in kept])
+
+
+def forks(run):
+    run.log(0, loss=0)
+    children = []
+    for number in range(1, 4):
+        child = os.fork()
+        if child == 0:
+            for step in range(100):
+                run.log(step, {"child%d" % number: step})
+            run.finish()
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    run.log(1, loss=1)
+
+
+def daemon(run):
+    """As daemons do it: the parent leaves at once, without a word, and the work goes on in the child."""
+    if os.fork() > 0:
+        os._exit(0)
+    os.setsid()
+    for step in range(100):
+        run.log(step, loss=step)
+
+
+def names(run):
+    run.log(0, {"layer.%d" % number: number for number in range(10000)})
+    run.log(1, {"n" * (1 << 20): 1.5})
+
+
+def flood(run):
+    """Faster than anybody can take it, for as long as it takes to overflow."""
+    total = 400000
+    for step in range(total):
+        run.log(step, loss=step)
+    run.finish(timeout=30)
+    tell(total=total, missing=run.missing())
+
+
+def obeys(run):
+    step = saved = 0
+    run.log(step, loss=1)
+    tell(ready=True)
+    while not run.should_stop():
+        if run.save_requested():
+            saved += 1
+            run.checkpoint(step, "/tmp/model-%d.pt" % saved)
+        time.sleep(0.001)
+    run.finish()
+    tell(saved=saved)
+
+
+def loses_its_recorder(run):
+    run.log(0, loss=0)
+    tell(ready=True)
+    sys.stdin.readline()
+    for step in range(1000):
+        run.log(step, loss=step)
+    while run.is_recorded:
+        run.log(0, loss=0)
+        time.sleep(0.01)
+    run.log(0, loss=0)
+    run.text(0, "a", "b")
+    tell(missing=run.missing() >= 1001, stop=run.should_stop(), save=run.save_requested())
+
+
+def raises(run):
+    run.log(0, loss=0)
+    raise ValueError("shapes differ")
+
+
+def interrupted(run):
+    run.log(0, loss=0)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+
+
+def killed(run):
+    for step in range(100):
+        run.log(step, loss=step)
+    while run.missing() > 0:
+        time.sleep(0.005)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def threads(run):
+    import threading
+
+    def work(number):
+        for step in range(2000):
+            run.log(step, {"thread%d" % number: step})
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def twice(run):
+    tell(same=lathe.init() is run, current=lathe.current() is run)
+    run.finish()
+    run.log(5, loss=5)
+    again = lathe.init()
+    again.log(6, loss=6)
+    tell(another=again is not run, recorded=again.is_recorded)
+
+
+def not_recorded(run):
+    run.log(1, loss=1)
+    run.text(1, "a", "b")
+    run.summary(a=1)
+    run.checkpoint(1, "/nowhere")
+    run.finish()
+    tell(recorded=run.is_recorded, stop=run.should_stop(), save=run.save_requested(), missing=run.missing())
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](lathe.init(name="played"))

@@ -1,0 +1,218 @@
+// labels: process
+// timeout: 200
+// resources/python/lathe.py in a real interpreter, against the recorder's own code.
+#include "program_host.h"
+#include "python.h"
+
+#include <QtCore/QTemporaryDir>
+#include <QtTest/QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <set>
+
+using namespace lathe;
+using tests::ProgramHost;
+using tests::PythonScript;
+using Goodbye = launch::ProgramFrames::Goodbye;
+
+class TestPythonClient : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    int m_serial = 0;
+    std::filesystem::path workspace() { return std::filesystem::path(m_folder.path().toStdString()) / std::to_string(++m_serial); }
+    static std::vector<std::string> seriesOf(ProgramHost& host) {
+        host.stop();
+        const auto all = std::move((*store::RunReader::open(host.run.folder().database()))->series()).value();
+        std::vector<std::string> names;
+        for (const auto& one : all) names.push_back(one.name);
+        return names;
+    }
+
+private Q_SLOTS:
+    void initTestCase() {
+        if (PythonScript::interpreter().isEmpty()) QSKIP("there is no Python 3 (python3 on PATH, or LATHE_PYTHON)");
+    }
+
+    void everythingALoggingScriptSaysIsRecorded() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"everything"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto loss = host.points("train/loss");
+        QCOMPARE(loss.size(), std::size_t{1002});
+        for (std::size_t i = 0; i < 1000; ++i) QVERIFY(loss[i].value == 1.0 / double(i + 1) && loss[i].step == std::int64_t(i));
+        QVERIFY(std::isnan(loss[1000].value) && std::isinf(loss[1001].value) && loss[1001].step == 5);
+        QCOMPARE(host.points("train/lr").size(), std::size_t{1000});
+        QCOMPARE(host.points("eval/accuracy").size(), std::size_t{1});
+        QCOMPARE(host.points("deep/er").at(0).step, std::int64_t{6});
+        QVERIFY(answer.err.find("\"word\" is not recorded") != std::string::npos);
+        const auto reader = std::move(store::RunReader::open(host.run.folder().database())).value();
+        std::set<std::string> records;
+        const auto names = std::move(reader->recordNames()).value();
+        for (const auto& one : names) records.insert(std::string(live::recordWord(one.type)) + " " + one.name + " " + std::to_string(one.count));
+        const std::string script = PythonScript::path();
+        QCOMPARE(records, (std::set<std::string>{"text sample 1", "table confusion 1", "histogram weights 2", "image input 1", "summary best 1",
+                                                 "summary words 1", "checkpoint " + script + " 1"}));
+        QCOMPARE(reader->records(live::FrameType::Text, "sample")->at(0).record.content, std::string("once upon a time ?"));
+        const auto table = nlohmann::json::parse(reader->records(live::FrameType::Table, "confusion")->at(0).record.content);
+        QCOMPARE(table.dump(), std::string(R"({"columns":["a","b"],"rows":[[1,"nan"],[null,"x"]]})"));
+        const auto kept = nlohmann::json::parse(reader->newestRecords(live::FrameType::OwnCheckpoint)->at(0).record.content);
+        QCOMPARE(kept.at("metrics").at("eval/loss").get<std::string>(), std::string("0.25"));
+        QVERIFY(kept.at("bytes").get<std::int64_t>() > 100);
+        QCOMPARE(host.events("warning").at(0).event.text, std::string("half way"));
+        QCOMPARE(host.summary().plannedUpdates.value_or(0), std::int64_t{1000});
+        QVERIFY(host.events("program").at(0).event.text.find("python 3") == 0);
+    }
+
+    void aScriptThatClosesItsDescriptorsLosesNothing() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"closes"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(answer.json().at("missing").get<int>(), 0);
+        for (const auto& bytes : answer.json().at("open")) QCOMPARE(bytes.get<int>(), 0);
+        const auto loss = host.points("train/loss");
+        QCOMPARE(loss.size(), std::size_t{3000});
+        for (std::size_t i = 0; i < loss.size(); ++i) QCOMPARE(loss[i].value, double(i));
+    }
+
+    void forkedChildrenSendForThemselves() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"forks"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(host.facts().producers, 4);
+        QCOMPARE(host.points("train/loss").size(), std::size_t{2});
+        for (const char* name : {"child1", "child2", "child3"}) QCOMPARE(host.points(name).size(), std::size_t{100});
+    }
+
+    void aDaemonGoesOnLogging() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"daemon"}).finish();
+        QCOMPARE(answer.code, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(host.facts().goodbye.has_value(), 30'000);
+        QCOMPARE(host.points("train/loss").size(), std::size_t{100});
+    }
+
+    void tenThousandNamesAndAGiantOne() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"names"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(seriesOf(host).size(), std::size_t{10'001});
+    }
+
+    /// Recorded and missing make up what was logged, to the message, on both sides.
+    void whatDoesNotFitIsCountedExactly() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"flood"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto missing = answer.json().at("missing").get<std::uint64_t>();
+        QCOMPARE(host.facts().missing, missing);
+        const auto loss = host.points("train/loss");
+        QCOMPARE(loss.size() + missing, answer.json().at("total").get<std::size_t>());
+        for (std::size_t i = 1; i < loss.size(); ++i) QVERIFY(loss[i].value > loss[i - 1].value);
+    }
+
+    void stopAndSaveReachTheScript() {
+        ProgramHost host(workspace());
+        PythonScript script(&host, {"obeys"});
+        QVERIFY(script.waitForLine());
+        host.ask(live::Control::Stop::None, 1);
+        QTRY_COMPARE_WITH_TIMEOUT(host.facts().saved, std::int64_t{1}, 20'000);
+        host.ask(live::Control::Stop::None, 2);
+        QTRY_COMPARE_WITH_TIMEOUT(host.facts().saved, std::int64_t{2}, 20'000);
+        host.ask(live::Control::Stop::SaveAndStop, 2);
+        const auto answer = script.finish();
+        QCOMPARE(answer.code, 0);
+        QCOMPARE(answer.json().at("saved").get<int>(), 2);
+        QTRY_VERIFY(host.facts().goodbye.has_value());
+        QVERIFY(host.facts().goodbye->how == Goodbye::How::Stopped);
+    }
+
+    void aScriptOutlivesItsRecorder() {
+        ProgramHost host(workspace());
+        PythonScript script(&host, {"loses_its_recorder"});
+        QVERIFY(script.waitForLine());
+        host.stop();
+        script.write("go on\n");
+        const auto answer = script.finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(answer.json().dump(), std::string(R"({"missing":true,"save":false,"stop":false})"));
+        QVERIFY(answer.err.find("recorder is gone") != std::string::npos);
+    }
+
+    void howAScriptEndsIsKnown_data() {
+        QTest::addColumn<QString>("play");
+        QTest::addColumn<int>("how");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("fine") << "threads" << 0 << "";
+        QTest::newRow("exception") << "raises" << 1 << "ValueError: shapes differ";
+        QTest::newRow("Ctrl-C") << "interrupted" << 2 << "Ctrl-C";
+    }
+    void howAScriptEndsIsKnown() {
+        QFETCH(QString, play);
+        QFETCH(int, how);
+        QFETCH(QString, why);
+        ProgramHost host(workspace());
+        PythonScript(&host, {play}).finish();
+        const auto goodbye = host.facts().goodbye;
+        QVERIFY(goodbye.has_value());
+        QCOMPARE(int(goodbye->how), how);
+        QCOMPARE(QString::fromStdString(goodbye->why), why);
+    }
+
+    void aKilledScriptLosesNothingThatWasSent() {
+        ProgramHost host(workspace());
+        QCOMPARE(PythonScript(&host, {"killed"}).finish().code, -1);
+        QVERIFY(!host.facts().goodbye.has_value());
+        QCOMPARE(host.points("train/loss").size(), std::size_t{100});
+    }
+
+    void severalThreadsMayLog() {
+        ProgramHost host(workspace());
+        QCOMPARE(PythonScript(&host, {"threads"}).finish().code, 0);
+        for (const char* name : {"thread0", "thread1", "thread2", "thread3"}) {
+            const auto points = host.points(name);
+            QCOMPARE(points.size(), std::size_t{2000});
+            for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].value, double(i));
+        }
+    }
+
+    void initIsOneRunUntilItIsFinished() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"twice"}).finish();
+        QCOMPARE(answer.code, 0);
+        QCOMPARE(answer.out, std::string("{\"same\": true, \"current\": true}\n{\"another\": true, \"recorded\": true}\n"));
+        QCOMPARE(host.points("train/loss").size(), std::size_t{1});
+    }
+
+    void withoutARecorderNothingHappens_data() {
+        QTest::addColumn<QString>("trainer");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("none") << "" << "lathe-trainer is not on PATH";
+        QTest::newRow("not a program") << "/nowhere/lathe-trainer" << "not recorded";
+        QTest::newRow("says nonsense") << "/bin/echo" << "not recorded";
+        QTest::newRow("fails") << "/bin/false" << "not recorded";
+        QTest::newRow("recorder gone") << "socket" << "not recorded";
+        QTest::newRow("other ranks") << "rank" << "";
+    }
+    void withoutARecorderNothingHappens() {
+        QFETCH(QString, trainer);
+        QFETCH(QString, sentence);
+        PythonScript script(nullptr, {QStringLiteral("not_recorded")}, [&](QProcessEnvironment& environment) {
+            environment.insert(QStringLiteral("PATH"), QStringLiteral("/nowhere"));
+            if (trainer == QStringLiteral("rank")) environment.insert(QStringLiteral("RANK"), QStringLiteral("1"));
+            else if (trainer != QStringLiteral("socket")) environment.insert(QStringLiteral("LATHE_TRAINER"), trainer);
+            else environment.insert(QStringLiteral("LATHE_SOCKET"), m_folder.filePath(QStringLiteral("gone.sock")));
+            environment.insert(QStringLiteral("LATHE_TOKEN"), QStringLiteral("x"));
+        });
+        const auto answer = script.finish();
+        QCOMPARE(answer.code, 0);
+        QCOMPARE(answer.json().dump(), std::string(R"({"missing":0,"recorded":false,"save":false,"stop":false})"));
+        QCOMPARE(std::count(answer.err.begin(), answer.err.end(), '\n'), std::ptrdiff_t{sentence.isEmpty() ? 0 : 1});
+        QVERIFY2(answer.err.find(sentence.toStdString()) != std::string::npos, answer.err.c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPythonClient)
+#include "tst_python_client.moc"
