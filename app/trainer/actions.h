@@ -14,6 +14,7 @@ struct Options {
     bool detach = false;
     bool allBranches = false;
     bool discard = false;
+    bool newCurve = false;
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs

@@ -74,13 +74,15 @@ Result<void> copyRange(const Place& place, OutputFile& out) {
 
 }  // namespace
 
+bool isWeight(const rundir::TensorEntry& tensor) { return tensor.role == "parameter" || tensor.role == "buffer"; }
+
 Result<void> writeWeights(FileSystem& fs, const std::filesystem::path& checkpoint, const rundir::CheckpointManifest& manifest,
                           const std::filesystem::path& file) {
     Sources sources(checkpoint);
     std::vector<std::pair<std::string, rundir::TensorRange>> tensors;
     std::vector<Place> places;
     for (const rundir::TensorEntry& tensor : manifest.tensors) {
-        if (tensor.role != "parameter" && tensor.role != "buffer") continue;
+        if (!isWeight(tensor)) continue;
         LATHE_TRY_ASSIGN(const Place place, placeOf(tensor, sources));
         tensors.emplace_back(tensor.name, rundir::TensorRange{tensor.dtype, tensor.shape, 0, 0});
         places.push_back(place);

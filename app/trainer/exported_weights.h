@@ -12,6 +12,8 @@ class FileSystem;
 
 namespace lathe::trainer {
 
+/// Whether an export takes it: parameters and buffers.
+bool isWeight(const rundir::TensorEntry& tensor);
 /// Parameters and buffers, optimizer state left out. Every file that is read is checked against its size and header;
 /// tensors in several pieces (several ranks) are Unsupported.
 Result<void> writeWeights(FileSystem& fs, const std::filesystem::path& checkpoint, const rundir::CheckpointManifest& manifest,

@@ -10,27 +10,15 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
-ExitCode exitCodeOf(const Error& error) {
-    switch (error.code) {
-        case ErrorCode::Usage:
-        case ErrorCode::Config:
-        case ErrorCode::NotFound: return ExitCode::Usage;
-        case ErrorCode::Busy: return ExitCode::Busy;
-        case ErrorCode::OutOfMemory: return ExitCode::OutOfMemory;
-        case ErrorCode::Diverged: return ExitCode::Diverged;
-        case ErrorCode::Stopped: return ExitCode::Stopped;
-        default: return ExitCode::Failed;
-    }
-}
-
 ExitCode fail(const Options& options, const Error& error) {
     tell(error.text());
     if (options.json) {
-        json facts = {{"code", name(error.code)}, {"sentence", error.sentence}};
+        json facts = {{"code", name(error.code)}, {"sentence", shownPaths(error.sentence)}};
         if (!error.key.empty()) facts["key"] = error.key;
         printJson({{"error", facts}});
     }
-    return exitCodeOf(error);
+    // What was named on the command line does not exist.
+    return error.code == ErrorCode::NotFound ? ExitCode::Usage : exitCodeOf(error.code);
 }
 
 void print(const std::string& text) {
@@ -50,7 +38,10 @@ void printJson(const json& value) {
 
 std::filesystem::path workspaceOf(const Options& options) { return workspaceFolder(options.workspace); }
 
-Result<rundir::RunFolder> targetRun(const Options& options) { return rundir::findRun(workspaceOf(options), options.target); }
+Result<rundir::RunFolder> targetRun(const Options& options) {
+    LATHE_TRY_ASSIGN(const rundir::RunFolder run, rundir::findRun(workspaceOf(options), options.target));
+    return run.held();
+}
 
 std::string displayName(const rundir::RunFolder& run) {
     if (const auto user = rundir::readUser(run); user && user->name) return *user->name;

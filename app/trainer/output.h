@@ -12,8 +12,6 @@
 
 namespace lathe::trainer {
 
-/// The exit code that a failure of this kind stands for.
-ExitCode exitCodeOf(const Error& error);
 /// Tells a failure: a sentence on standard error and, with --json, {"error": {…}} on standard output.
 ExitCode fail(const Options& options, const Error& error);
 /// One line of JSON on standard output.
@@ -22,7 +20,7 @@ void print(const std::string& text);  ///< standard output, with a newline
 void tell(const std::string& text);   ///< standard error, with a newline
 
 std::filesystem::path workspaceOf(const Options& options);
-/// The run that options.target names.
+/// The run that options.target names, held: it may be moved meanwhile.
 Result<rundir::RunFolder> targetRun(const Options& options);
 /// The name that people gave a run, else the one it was made with.
 std::string displayName(const rundir::RunFolder& run);

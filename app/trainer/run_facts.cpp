@@ -17,6 +17,10 @@ namespace lathe::trainer {
 using nlohmann::json;
 using rundir::RunFolder;
 
+static std::string unreadableManifest(const RunFolder& run, const Error& error) {
+    return error.text() + ". Put run.json back from a copy to go on with this run; lathe-trainer export " + run.name() + " gives its weights all the same";
+}
+
 json optionalNumber(const std::optional<double>& value) { return value ? rundir::numberJson(*value) : json(); }
 json timeJson(std::int64_t wallNs) { return wallNs > 0 ? json(isoTime(wallNs)) : json(); }
 
@@ -40,7 +44,7 @@ json checkpointsJson(const RunFolder& run) {
 static json exitJson(const RunFolder& run, const launch::Standing& standing) {
     if (rundir::isAlive(standing.state)) return nullptr;
     const auto record = rundir::readSession(run, rundir::newestSession(run));
-    int code = static_cast<int>(launch::exitCodeOf(standing.state));
+    int code = static_cast<int>(rundir::exitCodeOf(standing.state));
     if (record && record->exitCode) code = *record->exitCode;
     json out = {{"code", code}, {"reason", standing.why}};
     if (record && record->signal) out["signal"] = *record->signal;
@@ -51,7 +55,7 @@ json resultJson(const RunFolder& run) {
     const auto standing = launch::standingOf(run);
     const auto manifest = rundir::readManifest(run);
     const auto summary = rundir::readSummary(run);
-    json out = {{"run", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.root().string()},
+    json out = {{"run", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.place().string()},
                 {"session", rundir::newestSession(run)}, {"state", rundir::name(standing.state)}, {"exit", exitJson(run, standing)},
                 {"checkpoints", checkpointsJson(run)}};
     out["counters"] = summary ? rundir::countersJson(summary->counters) : json();
@@ -130,6 +134,7 @@ json showJson(const RunFolder& run) {
     out["parent"] = nullptr;
     if (manifest && manifest->parent)
         out["parent"] = {{"run", manifest->parent->run}, {"checkpoint", manifest->parent->checkpoint}, {"verb", manifest->parent->verb}};
+    if (!manifest) out["problem"] = unreadableManifest(run, manifest.error());
     out["preset"] = manifest ? manifest->preset : std::string();
     out["created"] = timeJson(manifest ? manifest->createdNs : 0);
     if (const auto user = rundir::readUser(run))
@@ -160,8 +165,9 @@ json rowJson(const RunFolder& run) {
     const auto standing = launch::standingOf(run);
     const auto summary = rundir::readSummary(run);
     const auto manifest = rundir::readManifest(run);
-    json out = {{"id", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.root().string()},
+    json out = {{"id", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.place().string()},
                 {"state", rundir::name(standing.state)}, {"why", standing.why}, {"created", timeJson(manifest ? manifest->createdNs : 0)}};
+    if (!manifest) out["problem"] = unreadableManifest(run, manifest.error());
     if (!summary) return out;
     out["step"] = summary->counters.globalStep.value();
     out["planned_updates"] = summary->plannedUpdates ? json(*summary->plannedUpdates) : json();

@@ -21,10 +21,11 @@ namespace lathe::trainer {
 static void tellWhere(const rundir::RunFolder& run) {
     const auto standing = launch::standingOf(run);
     tell(displayName(run) + ": " + std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ". " + standing.why));
-    tell("Everything is in " + run.root().string());
+    tell("Everything is in " + run.place().string());
     const std::string newest = launch::newestOnLine(run);
-    if (!newest.empty()) tell("Newest checkpoint: " + (run.checkpoints() / newest).string());
-    tell("Log: " + run.rankLog(0).string());
+    const rundir::RunFolder place(run.place());
+    if (!newest.empty()) tell("Newest checkpoint: " + (place.checkpoints() / newest).string());
+    tell("Log: " + place.rankLog(0).string());
 }
 
 void tellLeftover(const rundir::RunFolder& run) {
@@ -36,15 +37,14 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared)
     ProgressLine line;
     launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}, prepared.notice};
     if (!options.json) {
-        tell("Run " + displayName(prepared.run) + " in " + prepared.run.root().string());
+        tell("Run " + displayName(prepared.run) + " in " + prepared.run.place().string());
         supervisor.glance = [&](const launch::Glance& glance) { line.show(glance); };
     }
-    const auto ended = launch::superviseSession(supervisor, std::move(prepared.lock));
+    const ExitCode code = launch::superviseSession(supervisor, std::move(prepared.lock));
     line.finish();
     if (!options.json) tellWhere(prepared.run);
     else printJson(resultJson(prepared.run));
-    if (ended) return *ended;
-    return ended.error().code == ErrorCode::Config || ended.error().code == ErrorCode::Usage ? ExitCode::Usage : ExitCode::Failed;
+    return code;
 }
 
 /// Away from the terminal: a session of its own, nothing open but what it needs.
@@ -70,7 +70,7 @@ static Result<void> waitUntilUp(int ready, pid_t supervisor, const rundir::RunFo
 
 /// The lock goes along: a fork shares its open file, so it is never free in between.
 static ExitCode superviseApart(const Options& options, launch::Prepared prepared) {
-    const rundir::RunFolder run(std::filesystem::absolute(prepared.run.root()));
+    const rundir::RunFolder run = prepared.run;
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return fail(options, fileError("make", "a pipe", errno));
     const pid_t supervisor = ::fork();
@@ -78,8 +78,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
     if (supervisor == 0) {
         ::close(ready[0]);
         leaveTerminal();
-        const auto ended = launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice}, std::move(prepared.lock));
-        std::_Exit(ended ? static_cast<int>(*ended) : static_cast<int>(ExitCode::Failed));
+        std::_Exit(static_cast<int>(launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice}, std::move(prepared.lock))));
     }
     launch::releaseStopSignals();
     ::close(ready[1]);
@@ -91,13 +90,14 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
         printJson(resultJson(run));
     } else {
         const auto manifest = rundir::readManifest(run);
-        print((manifest ? manifest->id : std::string("?")) + " " + run.root().string());
+        print((manifest ? manifest->id : std::string("?")) + " " + run.place().string());
     }
     return ExitCode::Completed;
 }
 
 ExitCode start(const Options& options, Result<launch::Prepared> prepared) {
     if (!prepared) return fail(options, prepared.error());
+    prepared->run = prepared->run.held();
     if (!prepared->notice.empty() && (options.detach || options.json)) tell(prepared->notice);  // else it is one of the session's warnings
     return options.detach ? superviseApart(options, std::move(*prepared)) : superviseHere(options, std::move(*prepared));
 }

@@ -107,7 +107,7 @@ ExitCode attach(const Options& options) {
         if (const auto summary = rundir::readSummary(*run); summary && !summary->sparkline.empty()) print("loss " + curveText(summary->sparkline));
         print(displayName(*run) + ": " + std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ". " + standing.why));
     }
-    return launch::exitCodeOf(standing.state);
+    return rundir::exitCodeOf(standing.state);
 }
 
 }  // namespace lathe::trainer

@@ -9,7 +9,7 @@ ExitCode continueRun(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
     tellLeftover(*run);
-    return start(options, launch::prepareContinue(*run, options.settings));
+    return start(options, launch::prepareContinue(*run, {options.settings, options.newCurve}));
 }
 
 }  // namespace lathe::trainer

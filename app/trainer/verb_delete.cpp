@@ -5,6 +5,7 @@
 #include "launch/retention.h"
 #include "launch/verbs.h"
 #include "output.h"
+#include "rundir/checkpoint_manifest.h"
 #include "run_facts.h"
 #include "store/history.h"
 #include "store/run_store.h"
@@ -35,23 +36,30 @@ static ExitCode moved(const Options& options, const std::filesystem::path& to, c
     return ExitCode::Completed;
 }
 
-/// One checkpoint, for good; its curves stay.
+/// One checkpoint, for good; its curves stay, and so do files that other checkpoints share with it.
+static Result<void> removeOne(const rundir::RunFolder& run, const std::string& folder) {
+    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
+    LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
+    if (std::find(user.pinned.begin(), user.pinned.end(), folder) != user.pinned.end())
+        return Error{ErrorCode::Usage, folder + " is pinned; lathe-trainer unpin lets it go", {}, {}};
+    LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(run.database()));
+    LATHE_TRY(launch::removeCheckpoint(FileSystem::real(), run, folder));
+    return writer->markCheckpointDeleted(folder);
+}
+
+static bool isBest(const rundir::RunFolder& run, const std::string& folder) {
+    const auto all = rundir::listCheckpoints(run.checkpoints());
+    return std::any_of(all.begin(), all.end(), [&](const auto& info) { return info.folder == folder && info.best; });
+}
+
 static ExitCode deleteCheckpoint(const Options& options) {
-    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
+    const auto found = launch::findAnyCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
     const auto& [run, folder] = *found;
-    const auto lock = launch::takeRun(run);
-    if (!lock) return fail(options, lock.error());
-    const auto user = rundir::readUser(run);
-    if (!user) return fail(options, user.error());
-    if (std::find(user->pinned.begin(), user->pinned.end(), folder) != user->pinned.end())
-        return fail(options, Error{ErrorCode::Usage, folder + " is pinned; lathe-trainer unpin lets it go", {}, {}});
-    if (const auto removed = launch::removeCheckpoint(FileSystem::real(), run, folder); !removed) return fail(options, removed.error());
-    auto writer = store::RunWriter::open(run.database());
-    if (!writer) return fail(options, writer.error());
-    if (const auto marked = (*writer)->markCheckpointDeleted(folder); !marked) return fail(options, marked.error());
-    if (options.json) printJson({{"folder", run.root().string()}, {"checkpoint", folder}});
-    else print("Deleted checkpoint " + folder + " of " + displayName(run));
+    const bool best = isBest(run, folder);
+    if (const auto removed = removeOne(run, folder); !removed) return fail(options, removed.error());
+    if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"was_best", best}});
+    else print("Deleted checkpoint " + folder + " of " + displayName(run) + (best ? "; it was the best one" : ""));
     return ExitCode::Completed;
 }
 
@@ -61,12 +69,12 @@ ExitCode deleteRun(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
     std::error_code ignored;
-    if (!std::filesystem::equivalent(run->root().parent_path(), workspace / "runs", ignored))
-        return fail(options, Error{ErrorCode::Usage, run->root().string() + " is not in the workspace " + workspace.string(), {}, {}});
+    if (!std::filesystem::equivalent(run->place().parent_path(), workspace / "runs", ignored))
+        return fail(options, Error{ErrorCode::Usage, run->place().string() + " is not in the workspace " + workspace.string(), {}, {}});
     const auto lock = launch::takeRun(*run);
     if (!lock) return fail(options, lock.error());
     const auto to = trashOf(workspace) / run->name();
-    if (const auto done = move(run->root(), to); !done) return fail(options, done.error());
+    if (const auto done = move(run->place(), to); !done) return fail(options, done.error());
     if (const auto history = store::History::open(workspace)) static_cast<void>(history->forget(run->name()));
     return moved(options, to, "Moved to the trash: " + to.string() + "; lathe-trainer restore brings it back");
 }

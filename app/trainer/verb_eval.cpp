@@ -11,7 +11,7 @@ namespace lathe::trainer {
 ExitCode eval(const Options& options) {
     const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
-    const auto answer = askWorker({"eval", "--run", found->first.root().string(), "--checkpoint", found->second});
+    const auto answer = askWorker({"eval", "--run", found->first.place().string(), "--checkpoint", found->second});
     if (!answer) return fail(options, answer.error());
     if (options.json) {
         printJson(*answer);

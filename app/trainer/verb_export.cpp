@@ -52,10 +52,28 @@ static json modelJson(const config::RunConfig& config, const std::string& checkp
             {"run", manifest.runId}, {"checkpoint", checkpoint}, {"step", manifest.counters.globalStep.value()}, {"metrics", manifest.metrics}};
 }
 
-static Result<void> writeExport(const rundir::RunFolder& run, const std::string& checkpoint, const stdfs::path& folder) {
+/// Reads every byte. What holds weights must be whole; what else is damaged is told.
+static Result<std::vector<std::string>> damageBesideWeights(const stdfs::path& folder, const rundir::CheckpointManifest& manifest) {
+    LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
+    std::vector<std::string> out;
+    for (const rundir::BadFile& bad : checked.badFiles) {
+        const bool holdsWeights = std::any_of(manifest.tensors.begin(), manifest.tensors.end(), [&](const rundir::TensorEntry& tensor) {
+            return isWeight(tensor) && std::any_of(tensor.pieces.begin(), tensor.pieces.end(), [&](const rundir::Piece& piece) { return piece.file == bad.name; });
+        });
+        if (holdsWeights)
+            return Error{ErrorCode::Corrupt, "The weights of " + folder.filename().string() + " are damaged and were not exported: " + bad.text()
+                         + ". Export another checkpoint (RUN@STEP)", {}, {}};
+        out.push_back(bad.text());
+    }
+    return out;
+}
+
+/// Gives what of the checkpoint is damaged but was not needed.
+static Result<std::vector<std::string>> writeExport(const rundir::RunFolder& run, const std::string& checkpoint, const stdfs::path& folder) {
     FileSystem& fs = FileSystem::real();
     const auto from = run.checkpoints() / checkpoint;
     LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(from));
+    LATHE_TRY_ASSIGN(auto damage, damageBesideWeights(from, manifest));
     LATHE_TRY_ASSIGN(const auto config, launch::configOf(run, std::max(rundir::parseCheckpointName(checkpoint)->session, 1)));
     LATHE_TRY_ASSIGN(const json facts, planFacts(run));
     LATHE_TRY_ASSIGN(const std::string loader, readFile(resourceFolder() / "export" / "load.py", 1u << 20));
@@ -64,7 +82,8 @@ static Result<void> writeExport(const rundir::RunFolder& run, const std::string&
     LATHE_TRY(replaceFile(fs, folder / "classes.json", rundir::jsonText(facts.value("classes", json::array()))));
     LATHE_TRY(replaceFile(fs, folder / "preprocessing.json", rundir::jsonText(preprocessingJson(config, facts["input"]))));
     LATHE_TRY(replaceFile(fs, folder / "model.json", rundir::jsonText(modelJson(config, checkpoint, manifest))));
-    return replaceFile(fs, folder / "load.py", loader);
+    LATHE_TRY(replaceFile(fs, folder / "load.py", loader));
+    return damage;
 }
 
 /// RUN@WHICH, or the best checkpoint of RUN, or its newest one where nothing was evaluated.
@@ -75,27 +94,30 @@ static Result<std::pair<rundir::RunFolder, std::string>> chosen(const Options& o
     return launch::findCheckpoint(workspaceOf(options), options.target + "@latest");
 }
 
+/// The new export is whole before the old one goes.
+static Result<std::vector<std::string>> replaceExport(const rundir::RunFolder& run, const std::string& checkpoint) {
+    FileSystem& fs = FileSystem::real();
+    LATHE_TRY_ASSIGN(const auto lock, rundir::RunLock::acquire(run.exportLock()));
+    const stdfs::path unfinished = run.root() / ".export-unfinished";
+    LATHE_TRY(removeTree(fs, unfinished));
+    auto written = writeExport(run, checkpoint, unfinished);
+    if (!written) {
+        static_cast<void>(removeTree(fs, unfinished));
+        return written;
+    }
+    LATHE_TRY(removeTree(fs, run.exportFolder()));
+    LATHE_TRY(fs.rename(unfinished, run.exportFolder()));
+    return written;
+}
+
 ExitCode exportRun(const Options& options) {
     const auto found = chosen(options);
     if (!found) return fail(options, found.error());
     const auto& [run, checkpoint] = *found;
-    const auto lock = launch::takeRun(run);
-    if (!lock) return fail(options, lock.error());
-    // The new export is whole before the old one goes.
-    FileSystem& fs = FileSystem::real();
-    const stdfs::path unfinished = run.root() / ".export-unfinished";
-    std::error_code ignored;
-    if (stdfs::exists(unfinished, ignored)) {
-        if (const auto removed = removeTree(fs, unfinished); !removed) return fail(options, removed.error());
-    }
-    auto written = writeExport(run, checkpoint, unfinished);
-    if (written && stdfs::exists(run.exportFolder(), ignored)) written = removeTree(fs, run.exportFolder());
-    if (written) written = fs.rename(unfinished, run.exportFolder());
-    if (!written) {
-        if (stdfs::exists(unfinished, ignored)) static_cast<void>(removeTree(fs, unfinished));
-        return fail(options, written.error());
-    }
-    if (options.json) printJson({{"folder", run.exportFolder().string()}, {"checkpoint", checkpoint}, {"files", *listFolder(run.exportFolder())}});
+    const auto damage = replaceExport(run, checkpoint);
+    if (!damage) return fail(options, damage.error());
+    for (const std::string& bad : *damage) tell(bad + ". The weights are whole and were exported; the run cannot go on from this checkpoint");
+    if (options.json) printJson({{"folder", run.exportFolder().string()}, {"checkpoint", checkpoint}, {"files", *listFolder(run.exportFolder())}, {"damaged", *damage}});
     else print("Exported " + checkpoint + " to " + run.exportFolder().string());
     return ExitCode::Completed;
 }

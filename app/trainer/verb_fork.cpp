@@ -8,7 +8,7 @@ namespace lathe::trainer {
 ExitCode fork(const Options& options) {
     const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
-    return start(options, launch::prepareFork(workspaceOf(options), found->first, found->second, options.settings));
+    return start(options, launch::prepareFork(workspaceOf(options), found->first, found->second, {options.settings, options.newCurve}));
 }
 
 }  // namespace lathe::trainer

@@ -20,7 +20,7 @@ static ExitCode change(const Options& options, bool pinned) {
         if (pinned) user.pinned.push_back(name);
     });
     if (!edited) return fail(options, edited.error());
-    if (options.json) printJson({{"folder", run.root().string()}, {"checkpoint", folder}, {"pinned", pinned}});
+    if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"pinned", pinned}});
     else print((pinned ? "Pinned " : "Unpinned ") + folder + " of " + displayName(run));
     return ExitCode::Completed;
 }

@@ -9,7 +9,7 @@ ExitCode rollBack(const Options& options) {
     const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
     tellLeftover(found->first);
-    return start(options, launch::prepareRollBack(found->first, found->second, options.settings));
+    return start(options, launch::prepareRollBack(found->first, found->second, {options.settings, options.newCurve}));
 }
 
 }  // namespace lathe::trainer

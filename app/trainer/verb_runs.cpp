@@ -13,7 +13,8 @@ using nlohmann::json;
 static std::string cell(const json& row, const char* key) {
     const auto found = row.find(key);
     if (found == row.end() || found->is_null()) return "-";
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+    return text.empty() ? "-" : text;
 }
 
 static std::string bestText(const json& row) {
@@ -45,6 +46,10 @@ ExitCode runs(const Options& options) {
     for (const json& row : list)
         print(padded(cell(row, "id"), 12) + padded(cell(row, "state"), 13) + padded(cell(row, "name"), 32) + padded(cell(row, "step"), 8)
               + padded(bestText(row), 24) + cell(row, "created"));
+    for (const json& row : list) {
+        if (row.contains("problem")) tell(row["problem"].get<std::string>());
+        else if (row["state"] == "lost") tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
+    }
     return ExitCode::Completed;
 }
 

@@ -38,11 +38,11 @@ static Result<std::string> tryMemory(const stdfs::path&) {
 static Result<std::string> tryDatabase(const stdfs::path& folder) {
     {
         LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(folder / "run.sqlite"));
-        LATHE_TRY(writer->setFact("selftest", "kept"));
+        LATHE_TRY(writer->addCheckpoint({"s001-000000001", 1, 1, 1, 1, 1, false, false, "{}"}));
     }
     LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(folder / "run.sqlite"));
-    LATHE_TRY_ASSIGN(const auto fact, reader->fact("selftest"));
-    if (fact != "kept") return wrong("A fact did not come back from run.sqlite");
+    LATHE_TRY_ASSIGN(const auto rows, reader->checkpoints());
+    if (rows.size() != 1 || rows.front().folder != "s001-000000001") return wrong("A row did not come back from run.sqlite");
     LATHE_TRY(reader->verify());
     return std::string("run.sqlite");
 }

@@ -77,7 +77,8 @@ ExitCode show(const Options& options) {
     print("series:");
     for (const json& row : facts.at("series"))
         print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max")));
-    if (facts.contains("database_problem")) tell(text(facts.at("database_problem")));
+    for (const char* problem : {"problem", "database_problem"})
+        if (facts.contains(problem)) tell(text(facts.at(problem)));
     return ExitCode::Completed;
 }
 

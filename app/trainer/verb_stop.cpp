@@ -30,7 +30,7 @@ static Result<std::unique_ptr<ControlClient>> reach(const rundir::RunFolder& run
 }
 
 static ExitCode answer(const Options& options, const rundir::RunFolder& run, const std::string& text, json facts = json::object()) {
-    facts["folder"] = run.root().string();
+    facts["folder"] = run.place().string();
     facts["text"] = text;
     facts["state"] = rundir::name(launch::standingOf(run).state);
     if (options.json) printJson(facts);

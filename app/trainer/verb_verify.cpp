@@ -19,12 +19,7 @@ static Result<std::filesystem::path> checkpointFolder(const Options& options) {
             return std::filesystem::absolute(options.target, ignored).lexically_normal();
         return Error{ErrorCode::NotFound, "No checkpoint folder " + options.target + "; give one, or RUN@STEP", {}, {}};
     }
-    const std::size_t at = options.target.rfind('@');
-    if (rundir::parseCheckpointName(options.target.substr(at + 1))) {
-        LATHE_TRY_ASSIGN(const auto run, rundir::findRun(workspaceOf(options), options.target.substr(0, at)));
-        return run.checkpoints() / options.target.substr(at + 1);
-    }
-    LATHE_TRY_ASSIGN(const auto found, launch::findCheckpoint(workspaceOf(options), options.target));
+    LATHE_TRY_ASSIGN(const auto found, launch::findAnyCheckpoint(workspaceOf(options), options.target));
     return found.first.checkpoints() / found.second;
 }
 
@@ -33,11 +28,13 @@ ExitCode verify(const Options& options) {
     if (!folder) return fail(options, folder.error());
     const auto checked = rundir::verifyCheckpoint(*folder);
     if (!checked) return fail(options, checked.error());
+    std::vector<std::string> bad;
+    for (const rundir::BadFile& file : checked->badFiles) bad.push_back(file.text());
     if (options.json) {
         printJson({{"checkpoint", folder->string()}, {"ok", checked->ok()}, {"files", checked->filesChecked}, {"bytes", checked->bytesChecked},
-                   {"digest", checked->digest}, {"bad_files", checked->badFiles}});
+                   {"digest", checked->digest}, {"bad_files", bad}});
     } else {
-        for (const std::string& bad : checked->badFiles) tell(bad);
+        for (const std::string& file : bad) tell(file);
         print(checked->ok() ? "Whole: " + std::to_string(checked->filesChecked) + " files, " + diskText(checked->bytesChecked) + ", digest " + checked->digest
                             : std::to_string(checked->badFiles.size()) + " of " + std::to_string(checked->filesChecked) + " files are bad");
     }

@@ -19,12 +19,7 @@ ExitCode print(const Result<std::string>& answer) {
     if (!answer.ok()) {
         const std::string& key = answer.error().key;
         std::fprintf(stderr, "%s%s%s\n", key.c_str(), key.empty() ? "" : ": ", answer.error().text().c_str());
-        switch (answer.error().code) {
-        case ErrorCode::Config:
-        case ErrorCode::Usage: return ExitCode::Usage;
-        case ErrorCode::OutOfMemory: return ExitCode::OutOfMemory;
-        default: return ExitCode::Failed;
-        }
+        return exitCodeOf(answer.error().code);
     }
     std::printf("%s\n", answer->c_str());
     return ExitCode::Completed;

@@ -1,9 +1,14 @@
 #include "base/error.h"
 
+#include "base/exit_code.h"
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace lathe {
@@ -31,15 +36,43 @@ std::string_view name(ErrorCode code) {
     return "internal";
 }
 
+ExitCode exitCodeOf(ErrorCode code) {
+    switch (code) {
+    case ErrorCode::Usage:
+    case ErrorCode::Config: return ExitCode::Usage;
+    case ErrorCode::Busy: return ExitCode::Busy;
+    case ErrorCode::OutOfMemory: return ExitCode::OutOfMemory;
+    case ErrorCode::Diverged: return ExitCode::Diverged;
+    case ErrorCode::Stopped: return ExitCode::Stopped;
+    default: return ExitCode::Failed;
+    }
+}
+
 Error&& Error::in(std::string where) && {
     context.push_back(std::move(where));
     return std::move(*this);
 }
 
+std::string shownPath(std::string_view path) {
+    const std::string_view begin = kDescriptors;
+    if (!path.starts_with(begin)) return std::string(path);
+    const std::size_t end = std::min(path.find_first_not_of("0123456789", begin.size()), path.size());
+    std::array<char, 4096> target{};
+    const ssize_t length = ::readlink(std::string(path.substr(0, end)).c_str(), target.data(), target.size());
+    if (length <= 0 || target[0] != '/') return std::string(path);
+    return std::string(target.data(), static_cast<std::size_t>(length)).append(path.substr(end));
+}
+
+std::string shownPaths(std::string text) {
+    for (std::size_t at = text.find(kDescriptors); at != std::string::npos; at = text.find(kDescriptors, at + 1))
+        text.replace(at, std::string::npos, shownPath(std::string_view(text).substr(at)));
+    return text;
+}
+
 std::string Error::text() const {
     std::string all = sentence;
     for (const std::string& where : context) all += " (" + where + ")";
-    return all;
+    return shownPaths(std::move(all));
 }
 
 static ErrorCode codeOf(int errnoValue) {

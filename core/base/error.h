@@ -41,9 +41,17 @@ struct Error {
 
     /// Adds where it happened and returns itself, for `return std::move(e).in("…")`.
     Error&& in(std::string where) &&;
-    /// Sentence and context in one line.
+    /// Sentence and context in one line; paths shown as places.
     std::string text() const;
 };
+
+/// What the names of descriptors of this process begin with.
+constexpr const char* kDescriptors = "/proc/self/fd/";
+/// A path through a descriptor of this process as the place where that lies now; others as they are.
+std::string shownPath(std::string_view path);
+
+/// A text with every such path in it shown.
+std::string shownPaths(std::string text);
 
 /// Error from errno, code chosen by its value: `fileError("write", "/a/b", ENOSPC)`.
 Error fileError(std::string_view action, std::string_view path, int errnoValue);

@@ -1,6 +1,8 @@
 // Exit codes of all three programs: the one list that scripts rely on (also printed by --help).
 #pragma once
 
+#include "base/error.h"
+
 namespace lathe {
 
 enum class ExitCode : int {
@@ -13,5 +15,8 @@ enum class ExitCode : int {
     OutOfMemory = 7,  ///< host or device memory exhausted
     Busy = 8          ///< another process holds this run
 };
+
+/// The code that a failure of this kind stands for.
+ExitCode exitCodeOf(ErrorCode code);
 
 }  // namespace lathe

@@ -33,6 +33,7 @@ void toFile(const std::filesystem::path& file) {
         auto made = std::make_shared<spdlog::logger>("lathe", std::move(sink));
         made->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
         made->flush_on(spdlog::level::info);
+        made->set_error_handler([](const std::string&) {});  // a full disk: whoever has more to tell than the log tells it
         const std::lock_guard lock(g_mutex);
         g_logger = std::move(made);
     } catch (const spdlog::spdlog_ex& problem) {

@@ -39,6 +39,8 @@ struct Loaded {
 Loaded parse(std::string_view yaml, const std::filesystem::path& base);
 /// A file, or the name of a preset ("digits-mlp"). An error is only what leaves nothing to look at: no such file.
 Result<Loaded> load(const std::string& fileOrPreset);
+/// A configuration without errors; otherwise the first of them, naming the file.
+Result<RunConfig> loadUsable(const std::string& fileOrPreset);
 /// Applies "section.key=value" on top: what was wrong with that key before is forgotten, new problems are appended.
 /// Relative paths are relative to the working folder.
 void applySettings(Loaded& loaded, const std::vector<std::string>& settings);

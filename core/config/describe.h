@@ -52,6 +52,7 @@ constexpr void describe(V& v, Of<RunSection>) {
       {.minimum = 1, .maximum = 1e9, .unit = "epochs", .none = "no limit", .example = "10", .shortName = "ep", .applies = Applies::Resume});
     v(&S::maxUpdates, "max_updates", "Most updates", "Applied optimizer updates after which the run ends.",
       {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "no limit", .example = "1000", .shortName = "upd", .applies = Applies::Resume});
+    v(&S::keepAwake, "keep_awake", "Keep awake", "Keep the machine from going to sleep by itself while the run is up.", {.level = Level::Advanced, .applies = Applies::Resume});
     v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .multiline = true, .level = Level::Advanced, .applies = Applies::Resume});
 }
 

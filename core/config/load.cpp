@@ -172,6 +172,15 @@ Result<Loaded> load(const std::string& fileOrPreset) {
     return loaded;
 }
 
+Result<RunConfig> loadUsable(const std::string& fileOrPreset) {
+    LATHE_TRY_ASSIGN(Loaded loaded, load(fileOrPreset));
+    for (Problem& problem : loaded.problems) {
+        if (problem.severity == Severity::Error)
+            return Error{ErrorCode::Config, fileOrPreset + " cannot be used: " + problem.sentence, std::move(problem.key), {}};
+    }
+    return std::move(loaded.config);
+}
+
 void applySettings(Loaded& loaded, const std::vector<std::string>& settings) {
     Values values = toValues(loaded.config);
     for (const std::string& setting : settings) applySetting(setting, values, loaded.problems);

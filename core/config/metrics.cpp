@@ -8,14 +8,15 @@ std::vector<Metric> metricsOf(std::string_view task) {
 }
 
 Result<Metric> bestMetric(const EvaluationSection& evaluation, const std::vector<Metric>& metrics) {
-    std::string known = "auto";
+    std::string known = "auto", wanted = evaluation.bestMetric;
+    if (wanted.starts_with("eval/")) wanted.erase(0, 5);
     for (Metric metric : metrics) {
         known += ", " + metric.name;
-        if (evaluation.bestMetric != "auto" && evaluation.bestMetric != metric.name) continue;
+        if (wanted != "auto" && wanted != metric.name) continue;
         if (evaluation.bestDirection != "auto") metric.higherIsBetter = evaluation.bestDirection == "max";
         return metric;
     }
-    return Error{ErrorCode::Config, "This task has no metric \"" + evaluation.bestMetric.substr(0, 40) + "\"; choose one of " + known,
+    return Error{ErrorCode::Config, "This task has no metric \"" + wanted.substr(0, 40) + "\"; choose one of " + known,
                  "evaluation.best_metric", {}};
 }
 

@@ -47,7 +47,6 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
         Series& series = known->second;
         if (series.last == nullptr) series.last = &m_summary.last[series.name];
         *series.last = item.value;
-        ++m_points;
         if (series.isLoss) addToSparkline(points->step, item.value);
     }
     if (ring != 0) return;  // the supervisor's own samples do not move training on

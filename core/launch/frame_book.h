@@ -37,7 +37,6 @@ public:
     /// Sentences that a person at a terminal should read, since the last call.
     std::vector<std::string> takeSaid() { return std::exchange(m_said, {}); }
     std::optional<double> last(const std::string& series) const;
-    std::int64_t points() const { return m_points; }
 
 private:
     void takePoints(int ring, const live::Frame& frame);
@@ -64,7 +63,7 @@ private:
     std::map<std::string, std::string> m_environment;
     std::string m_lastCheckpoint, m_saveProblem;
     std::vector<std::string> m_said;
-    std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0, m_points = 0;
+    std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0;
     bool m_fromProgram = false;   ///< attempts only count arrivals
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
     int m_saves = 0, m_failedSaves = 0;

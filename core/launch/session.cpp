@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "launch/retention.h"
+#include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/history.h"
 
@@ -26,7 +27,7 @@ static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
 static FileSystem& disk() { return FileSystem::real(); }
 
-Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run) {}
+Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()) {}
 
 Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
@@ -50,6 +51,7 @@ bool Session::turn(int milliseconds) {
     if (now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
     climb();
+    m_awake.look();
     if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
     glance();
     return !m_workerEnd;
@@ -64,7 +66,7 @@ void Session::drain(bool final) {
             if (batch.frames.empty()) break;
         }
     }
-    m_pace.add(m_book->lastStep(), m_book->activeNs());
+    if (m_book->activeNs() > 0) m_timeLeft.add(m_book->lastStep(), static_cast<double>(m_book->activeNs()) / kSecond);
 }
 
 /// What is durable is also reported as taken: frames that only this process's memory holds can still be spilled.
@@ -73,8 +75,8 @@ void Session::flush() {
     for (const live::RingFeed& feed : m_feeds) positions.push_back(feed.position());
     m_flushedNs = now();
     if (const auto flushed = m_writer->flush(); !flushed) {
-        if (m_recorderProblem != flushed.error().sentence) log::error(flushed.error().text());
-        m_recorderProblem = flushed.error().sentence;
+        if (m_recorderProblem != flushed.error().text()) log::error(flushed.error().text());
+        m_recorderProblem = flushed.error().text();
         return;
     }
     m_recorderProblem.clear();
@@ -228,7 +230,7 @@ void Session::glance() {
     view.loss = m_book->last("train/loss");
     view.learningRate = m_book->last("train/lr");
     view.samplesPerSecond = m_book->last("train/samples_per_second");
-    if (view.plannedSteps) view.secondsLeft = m_pace.secondsFor(*view.plannedSteps - view.step);
+    if (view.plannedSteps) view.secondsLeft = m_timeLeft.secondsFor(*view.plannedSteps - view.step);
     view.stopping = m_ladder.text(now());
     view.said = m_book->takeSaid();
     m_options.glance(view);
@@ -246,31 +248,30 @@ SessionEnd Session::judge() const {
     return judgeEnd(facts);
 }
 
+/// What is in the rings, and how it ended, as far as the disk takes it.
+void Session::drainLast() {
+    drain(true);
+    if (m_lost > 0) {
+        tellEvent("frames_lost", std::to_string(m_lost) + " rows were neither recorded in time nor could they be written aside",
+                  "{\"frames\": " + std::to_string(m_lost) + "}");
+        drain(true);
+    }
+    giveSpaceBack(m_run.reserve());
+    flush();
+    afterCheckpoint();
+}
+
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
-    giveSpaceBack();
     if (m_worker && !m_workerEnd) m_worker->signal(SIGKILL);
-    SessionEnd end;
-    ExitCode code = ExitCode::Failed;
-    if (m_book && m_segment) {
-        drain(true);
-        if (m_lost > 0) {
-            tellEvent("frames_lost", std::to_string(m_lost) + " rows were neither recorded in time nor could they be written aside",
-                      "{\"frames\": " + std::to_string(m_lost) + "}");
-            drain(true);
-        }
-        flush();
-        afterCheckpoint();
-    }
-    if (problem != nullptr) {
-        end = {State::Failed, problem->text()};
-        if (problem->code == ErrorCode::Config || problem->code == ErrorCode::Usage) code = ExitCode::Usage;
-    } else {
-        end = judge();
-        code = exitCodeOf(end.state);
-        const bool usage = m_workerEnd && m_workerEnd->code == static_cast<int>(ExitCode::Usage);
-        if (end.state == State::Failed && usage) code = ExitCode::Usage;
-    }
+    if (m_book && m_segment) drainLast();
+    SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
+    if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
+    ExitCode code = exitCodeOf(end.state);
+    // A failure for what the configuration says is told apart for scripts.
+    const bool workerRefused = m_workerEnd && m_workerEnd->code == static_cast<int>(ExitCode::Usage);
+    if (end.state == State::Failed && (problem != nullptr ? exitCodeOf(problem->code) == ExitCode::Usage : workerRefused)) code = ExitCode::Usage;
+    for (const auto& reserve : {m_run.reserve(), m_run.recordReserve()}) giveSpaceBack(reserve);
     writeExitRecord(end, static_cast<int>(code));
     return code;
 }
@@ -291,27 +292,18 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
         if (!result) log::error(result.error().text());
     };
     if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
-    if (m_writer) {
-        store::SessionRow row;
-        row.number = m_options.session;
-        row.parentSession = m_record.parentSession;
-        row.parentAttempt = m_record.parentAttempt;
-        row.verb = m_record.verb;
-        row.startedNs = m_record.startedNs;
-        row.endedNs = m_record.endedNs;
-        row.firstStep = m_startStep + 1;
-        row.lastStep = m_book ? m_book->lastStep() : m_startStep;
-        row.end = rundir::name(end.state);
-        row.why = end.why;
-        report(m_writer->endSession(row));
-    }
+    const store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
+    if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
+    if (m_writer) report(m_writer->endSession(row));
     m_summary.state = end.state;
     m_summary.why = end.why;
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();
     glance();
     report(rundir::removeLive(disk(), m_run));
-    if (const auto history = store::History::open(m_run.root().parent_path().parent_path())) report(history->update(m_run.name()));
+    const auto runs = m_run.place().parent_path();
+    if (runs.filename() != "runs") return;  // moved out of its workspace
+    if (const auto history = store::History::open(runs.parent_path())) report(history->update(m_run.name()));
 }
 
 }  // namespace lathe::launch

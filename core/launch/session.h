@@ -6,9 +6,10 @@
 #include "config/sections.h"
 #include "device/devices.h"
 #include "launch/frame_book.h"
-#include "launch/pace.h"
+#include "launch/sleep_inhibitor.h"
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
+#include "launch/time_left.h"
 #include "launch/worker_process.h"
 #include "live/control_socket.h"
 #include "live/segment.h"
@@ -31,6 +32,7 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
+    const rundir::RunFolder& run() const { return m_run; }
     /// Everything up to the worker that runs and the socket that answers.
     Result<void> open();
     /// One turn of the loop after waiting up to `milliseconds` for something to do. False: the worker is gone.
@@ -43,7 +45,7 @@ public:
 private:
     Result<void> readPlan();
     Result<void> reserveSpace();
-    void giveSpaceBack();
+    static void giveSpaceBack(const std::filesystem::path& reserve);
     Result<void> openMemory();
     Result<void> openStore();
     Result<void> startWorker();
@@ -61,6 +63,7 @@ private:
     void setState(rundir::State state);
     void glance();
     SessionEnd judge() const;
+    void drainLast();
     void writeExitRecord(const SessionEnd& end, int exitCode);
     live::Reply answer(const live::Request& request);
     live::Reply pin(const std::string& folder);
@@ -71,12 +74,12 @@ private:
     static constexpr int kWorkerRing = 0, kOwnRing = 1;  ///< one rank; the supervisor's ring comes after the ranks'
 
     const SupervisorOptions m_options;
-    const rundir::RunFolder& m_run;
+    const rundir::RunFolder m_run;          ///< held open: moving or renaming it does not matter
     rundir::SessionRecord m_record;
     rundir::Summary m_summary;
     config::RunConfig m_config;
     std::string m_token;
-    std::int64_t m_startStep = 0, m_startAttempt = 0;
+    std::int64_t m_startStep = 0;
 
     std::unique_ptr<live::Segment> m_segment;
     std::vector<live::RingFeed> m_feeds;
@@ -85,6 +88,7 @@ private:
     std::unique_ptr<FrameBook> m_book;
     std::unique_ptr<live::ControlServer> m_server;
     std::optional<WorkerProcess> m_worker;
+    SleepInhibitor m_awake;
     std::optional<ExitStatus> m_workerEnd;
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
@@ -92,7 +96,7 @@ private:
     device::Sampler m_devices;
     std::map<std::string, std::uint16_t> m_deviceSeries;
     StopLadder m_ladder;
-    Pace m_pace;
+    TimeLeft m_timeLeft;
     live::Heartbeat m_beat;                 ///< of rank 0, the newest one
     std::uint64_t m_lost = 0;               ///< frames that nobody has
     std::uint64_t m_oomKillsBefore = 0;

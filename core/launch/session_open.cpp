@@ -4,8 +4,9 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/program_paths.h"
-#include "config/config.h"
 #include "launch/identity.h"
+#include "launch/session_row.h"
+#include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace lathe::launch {
 
 using rundir::State;
 
-static constexpr std::uint64_t kMaxConfigBytes = 1u << 20, kReserveBytes = 1u << 20;
+static constexpr std::uint64_t kReserveBytes = 1u << 20, kRecordReserveBytes = 128u << 10;
 static FileSystem& disk() { return FileSystem::real(); }
 
 static bool isOnNetwork(const std::filesystem::path& folder) {
@@ -69,17 +70,10 @@ Result<void> Session::open() {
 
 Result<void> Session::readPlan() {
     LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_options.session));
-    LATHE_TRY_ASSIGN(const std::string yaml, readFile(m_run.sessionYaml(m_options.session), kMaxConfigBytes));
-    const config::Loaded loaded = config::parse(yaml, m_run.root());
-    if (config::hasErrors(loaded.problems)) {
-        return Error{ErrorCode::Config, m_run.sessionYaml(m_options.session).string() + " cannot be used: " + loaded.problems.front().sentence,
-                     loaded.problems.front().key, {}};
-    }
-    m_config = loaded.config;
+    LATHE_TRY_ASSIGN(m_config, configOf(m_run, m_options.session));
     if (!m_record.checkpoint.empty() && !m_record.weightsOnly) {
         LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(m_run.checkpoints() / m_record.checkpoint));
         m_startStep = manifest.counters.globalStep.value();
-        m_startAttempt = manifest.counters.updateAttempts.value();
         m_summary.counters = manifest.counters;
     }
     const Counters loadedCounters = m_summary.counters;
@@ -100,29 +94,24 @@ Result<void> Session::readPlan() {
     return {};
 }
 
-/// Room that is given back at the end, so that a full disk cannot keep the exit record from being written.
+/// Room that is given back at the end, so that a full disk cannot keep the last points and the exit record from being
+/// written: apart, since points take what they get.
 Result<void> Session::reserveSpace() {
-    giveSpaceBack();
-    LATHE_TRY_ASSIGN(const auto file, disk().create(m_run.reserve()));
-    return file->reserve(kReserveBytes);
+    for (const auto& [file, bytes] : {std::pair(m_run.reserve(), kReserveBytes), std::pair(m_run.recordReserve(), kRecordReserveBytes)}) {
+        giveSpaceBack(file);
+        LATHE_TRY_ASSIGN(const auto room, disk().create(file));
+        LATHE_TRY(room->reserve(bytes));
+    }
+    return {};
 }
 
-void Session::giveSpaceBack() {
-    if (const auto removed = disk().remove(m_run.reserve()); !removed && removed.error().code != ErrorCode::NotFound)
-        log::warning(removed.error().text());
+void Session::giveSpaceBack(const std::filesystem::path& reserve) {
+    if (const auto removed = disk().remove(reserve); !removed && removed.error().code != ErrorCode::NotFound) log::warning(removed.error().text());
 }
 
 Result<void> Session::openStore() {
     LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database(), isOnNetwork(m_run.root())));
-    store::SessionRow row;
-    row.number = m_options.session;
-    row.parentSession = m_record.parentSession;
-    row.parentAttempt = m_record.parentAttempt;
-    row.verb = m_record.verb;
-    row.startedNs = m_record.startedNs;
-    row.firstStep = m_startStep + 1;
-    row.lastStep = m_startStep;
-    LATHE_TRY(m_writer->beginSession(row));
+    LATHE_TRY(m_writer->beginSession(rowOf(m_record)));
     m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session);
     return {};
 }
@@ -145,7 +134,7 @@ Result<void> Session::startWorker() {
     if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
     WorkerCommand command;
     command.program = siblingProgram("lathe-worker");
-    command.arguments = {"train", "--run", m_run.root().string(), "--session", std::to_string(m_options.session), "--rank", "0",
+    command.arguments = {"train", "--run", m_run.place().string(), "--session", std::to_string(m_options.session), "--rank", "0",
                          "--world", "1", "--segment-fd", "3", "--lifeline-fd", "4"};
     command.log = m_run.rankLog(kWorkerRing);
     command.segmentFd = m_segment->fd();
@@ -154,6 +143,7 @@ Result<void> Session::startWorker() {
     ::close(lifeline[0]);
     if (!worker) return std::move(worker).error();
     m_worker.emplace(std::move(*worker));
+    if (m_config.run.keepAwake) m_awake.hold("Training " + m_summary.name);
     return {};
 }
 

@@ -82,7 +82,7 @@ std::string Session::statusJson() const {
                    {"silent_seconds", silentSeconds()}};
     if (m_summary.plannedUpdates) status["planned_updates"] = *m_summary.plannedUpdates;
     if (m_summary.plannedUpdates) {
-        if (const auto left = m_pace.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;
+        if (const auto left = m_timeLeft.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;
     }
     if (m_ladder.stage() != StopLadder::Stage::None) {
         status["stopping"] = {{"text", m_ladder.text(now())}, {"seconds_left", m_ladder.secondsLeft(now())}, {"discards", m_ladder.discards()}};

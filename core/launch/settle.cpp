@@ -8,6 +8,7 @@
 #include "launch/frame_book.h"
 #include "launch/identity.h"
 #include "launch/retention.h"
+#include "launch/session_row.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
@@ -134,28 +135,11 @@ static std::string interruptedWhy(const std::optional<rundir::LiveRecord>& live,
     return why;
 }
 
-static store::SessionRow rowOf(const rundir::SessionRecord& record, std::int64_t startStep, std::int64_t lastStep) {
-    store::SessionRow row;
-    row.number = record.number;
-    row.parentSession = record.parentSession;
-    row.parentAttempt = record.parentAttempt;
-    row.verb = record.verb;
-    row.startedNs = record.startedNs;
-    row.endedNs = record.endedNs;
-    row.firstStep = startStep + 1;
-    row.lastStep = lastStep;
-    if (record.state) row.end = rundir::name(*record.state);
-    row.why = record.why;
-    return row;
-}
-
 /// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
 static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, const std::optional<rundir::LiveRecord>& live) {
     LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
-    std::int64_t startStep = 0;
-    if (const auto named = rundir::parseCheckpointName(record.checkpoint); named && !record.weightsOnly) startStep = named->step.value();
-    LATHE_TRY(writer->beginSession(rowOf(record, startStep, startStep)));
+    LATHE_TRY(writer->beginSession(rowOf(record)));
     FrameBook book(*writer, summary, record.number);
     LATHE_TRY(takeInSpill(run, record.number, *writer, book));
     if (!record.state) {
@@ -170,7 +154,7 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
         if (!book.environment().empty()) record.environment = book.environment();
         LATHE_TRY(rundir::writeSession(disk(), run, record));
     }
-    LATHE_TRY(writer->endSession(rowOf(record, startStep, std::max(startStep, book.lastStep()))));
+    LATHE_TRY(writer->endSession(rowOf(record, book.lastStep())));
     summary.state = *record.state;
     summary.why = record.why;
     summary.endedNs = record.endedNs;
@@ -182,12 +166,13 @@ Result<void> settleLeftovers(const RunFolder& run) {
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
     const int newest = rundir::newestSession(run);
     if (newest == 0) return {};
-    LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, newest));
+    const auto record = rundir::readSession(run, newest);
+    if (!record) return unreadableSession(run, newest, record.error());
     LATHE_TRY(endLeftoverWorkers(run, left));
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
-    if (record.state && live && !left) return {};
-    LATHE_TRY(bookLostSession(run, record, left));
+    if (record->state && live && !left) return {};
+    LATHE_TRY(bookLostSession(run, *record, left));
     return rundir::removeLive(disk(), run);
 }
 

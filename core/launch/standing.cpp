@@ -6,7 +6,9 @@
 #include "base/number_text.h"
 #include "config/metrics.h"
 #include "launch/identity.h"
+#include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
+#include "store/run_store.h"
 
 #include <algorithm>
 #include <limits>
@@ -43,6 +45,12 @@ static Standing withoutRecord(const RunFolder& run, const std::optional<rundir::
     return {State::Interrupted, "Its supervisor was lost", true};
 }
 
+Error unreadableSession(const RunFolder& run, int session, Error error) {
+    if (error.code != ErrorCode::Corrupt) return error;
+    error.sentence += ". Put " + std::to_string(session) + ".json back from a copy, or go on in a new run: lathe-trainer fork " + run.name() + "@latest";
+    return error;
+}
+
 Standing standingOf(const RunFolder& run) {
     const auto live = rundir::readLive(run);
     if (live && *live && (*live)->supervisor.host != hostName()) return elsewhere(run, (*live)->supervisor.host);
@@ -51,41 +59,34 @@ Standing standingOf(const RunFolder& run) {
     const int newest = rundir::newestSession(run);
     if (newest == 0) return {State::Lost, "There is no session in this run folder", true};
     const auto record = rundir::readSession(run, newest);
-    if (!record) return {State::Lost, record.error().text(), true};
+    if (!record) return {State::Lost, unreadableSession(run, newest, record.error()).text(), true};
     if (record->state) return {*record->state, record->why, true};  // also while a short verb holds the lock
     if (held) return whileHeld(run);
     return withoutRecord(run, live ? *live : std::nullopt);
 }
 
 Result<config::RunConfig> configOf(const RunFolder& run, int session) {
-    const auto file = run.sessionYaml(session);
-    LATHE_TRY_ASSIGN(const std::string yaml, readFile(file, 1u << 20));
-    const config::Loaded loaded = config::parse(yaml, run.root());
-    for (const config::Problem& problem : loaded.problems) {
-        if (problem.severity == config::Severity::Error)
-            return Error{ErrorCode::Config, file.string() + " cannot be used: " + problem.sentence, problem.key, {}};
-    }
-    return loaded.config;
+    return config::loadUsable(run.sessionYaml(session).string());
 }
 
-/// Sessions of the line from the newest back, each with the last update attempt of it that belongs to the line.
-static std::vector<std::pair<int, std::int64_t>> lineOf(const RunFolder& run) {
-    std::vector<std::pair<int, std::int64_t>> line;
-    std::int64_t last = std::numeric_limits<std::int64_t>::max();
-    for (int session = rundir::newestSession(run); session > 0;) {
-        line.emplace_back(session, last);
+/// The surviving line by the records of the sessions, also where run.sqlite is damaged. What a fork began from counts as
+/// its session 0.
+static std::vector<store::LinePart> lineOf(const RunFolder& run) {
+    const int newest = rundir::newestSession(run);
+    std::vector<store::SessionRow> rows;
+    for (int session = 1; session <= newest; ++session) {
         const auto record = rundir::readSession(run, session);
-        if (!record) break;
-        if (record->parentSession >= session) break;  // a damaged record must not lead in circles
-        last = record->parentAttempt;
-        if (record->parentSession == 0 && !record->checkpoint.empty() && !record->weightsOnly) line.emplace_back(0, std::numeric_limits<std::int64_t>::max());
-        session = record->parentSession;
+        if (record) rows.push_back(rowOf(*record));
+        else rows.push_back({.number = session});
     }
+    std::vector<store::LinePart> line = store::survivingLine(rows);
+    const auto first = line.empty() ? Result<rundir::SessionRecord>(Error{}) : rundir::readSession(run, line.back().session);
+    if (first && first->parentSession == 0 && !first->checkpoint.empty() && !first->weightsOnly) line.push_back({0, std::numeric_limits<std::int64_t>::max()});
     return line;
 }
 
-static bool isOnLine(const CheckpointInfo& info, const std::pair<int, std::int64_t>& part) {
-    return info.problem.empty() && info.session == part.first && info.attempt.value() <= part.second;
+static bool isOnLine(const CheckpointInfo& info, const store::LinePart& part) {
+    return info.problem.empty() && info.session == part.session && info.attempt.value() <= part.lastAttempt;
 }
 
 static std::vector<CheckpointInfo> checkpointsOf(const RunFolder& run) {
@@ -107,7 +108,7 @@ std::string passedOver(const RunFolder& run, const std::string& chosen) {
     const auto line = lineOf(run);
     for (const CheckpointInfo& info : checkpointsOf(run)) {
         if (info.folder == chosen) out.clear();  // they are in order: what follows is newer
-        const bool ofLine = std::any_of(line.begin(), line.end(), [&](const auto& part) { return part.first == info.session; });
+        const bool ofLine = std::any_of(line.begin(), line.end(), [&](const auto& part) { return part.session == info.session; });
         if (info.problem.empty() || !ofLine) continue;
         out += (out.empty() ? "" : "; ") + info.folder + " cannot be used: " + info.problem;
     }
@@ -166,14 +167,26 @@ static Result<std::string> resolve(const RunFolder& run, const std::string& whic
     return Error{ErrorCode::NotFound, run.name() + " has no checkpoint \"" + which + "\"; name a step, a folder, best or latest", {}, {}};
 }
 
-Result<std::pair<RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
+static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::path& workspace, const std::string& reference, bool usable) {
     const std::size_t at = reference.rfind('@');
     if (at == std::string::npos || at == 0 || at + 1 == reference.size()) {
         return Error{ErrorCode::Usage, "\"" + reference + "\" names no checkpoint; write RUN@STEP, RUN@best or RUN@latest", {}, {}};
     }
     LATHE_TRY_ASSIGN(RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
-    LATHE_TRY_ASSIGN(std::string folder, resolve(run, reference.substr(at + 1)));
+    std::string which = reference.substr(at + 1);
+    std::error_code ignored;
+    if (!usable && rundir::parseCheckpointName(which) && std::filesystem::is_directory(run.checkpoints() / which, ignored))
+        return std::pair(std::move(run), std::move(which));
+    LATHE_TRY_ASSIGN(std::string folder, resolve(run, which));
     return std::pair(std::move(run), std::move(folder));
+}
+
+Result<std::pair<RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
+    return find(workspace, reference, true);
+}
+
+Result<std::pair<RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
+    return find(workspace, reference, false);
 }
 
 }  // namespace lathe::launch

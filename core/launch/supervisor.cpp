@@ -5,34 +5,15 @@
 
 namespace lathe::launch {
 
-using rundir::State;
-
 static constexpr int kTurnMilliseconds = 25;
 
-ExitCode exitCodeOf(State state) {
-    switch (state) {
-        case State::Failed: return ExitCode::Failed;
-        case State::Stopped: return ExitCode::Stopped;
-        case State::Killed:
-        case State::Interrupted:
-        case State::Lost: return ExitCode::Interrupted;
-        case State::Diverged: return ExitCode::Diverged;
-        case State::OutOfMemory: return ExitCode::OutOfMemory;
-        default: return ExitCode::Completed;
-    }
-}
-
-Result<ExitCode> superviseSession(const SupervisorOptions& options, rundir::RunLock lock) {
-    log::toFile(options.run.supervisorLog());
+ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock) {
     Session session(options);
+    log::toFile(session.run().supervisorLog());
     const auto opened = session.open();
-    if (!opened) {
-        log::error(opened.error().text());
-        session.close(&opened.error());
-        return opened.error();
-    }
-    while (session.turn(kTurnMilliseconds)) {}
-    const ExitCode code = session.close(nullptr);
+    if (!opened) log::error(opened.error().text());
+    while (opened && session.turn(kTurnMilliseconds)) {}
+    const ExitCode code = session.close(opened ? nullptr : &opened.error());
     static_cast<void>(lock);  // held until here: whoever finds it free finds the exit record too
     return code;
 }

@@ -88,9 +88,6 @@ void releaseStopSignals();
 /// Runs the session to its end; the exit record is written before it returns. SIGTERM, SIGINT and SIGHUP mean save and
 /// stop, a second one leave at once.
 /// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).
-Result<ExitCode> superviseSession(const SupervisorOptions& options, rundir::RunLock lock);
-
-/// The exit code that stands for a state (Completed for one that is not an ending).
-ExitCode exitCodeOf(rundir::State state);
+ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock);
 
 }  // namespace lathe::launch

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/number_text.h"
 #include "launch/identity.h"
 #include "rundir/checkpoint_manifest.h"
 
@@ -54,9 +55,23 @@ static Result<void> refuseReached(const config::RunConfig& config, const Counter
     return {};
 }
 
+// ---- room
+
+/// A session that could not even write down how it ended is not begun.
+static Result<void> refuseFullDisk(std::filesystem::path folder) {
+    constexpr std::uint64_t kLeast = 4'000'000;
+    std::error_code ignored;
+    while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) folder = folder.parent_path();
+    const auto room = disk().freeBytes(folder);
+    if (!room || *room >= kLeast) return {};
+    return Error{ErrorCode::NoSpace, "Only " + diskText(*room) + " are free on the disk of " + shownPath(folder.native()) + ", a session needs at least "
+                 + diskText(kLeast) + ". Free some space and start again", {}, {}};
+}
+
 // ---- writing a session's plan
 
 static Result<void> writePlan(const RunFolder& run, const SessionRecord& record, const config::RunConfig& config) {
+    LATHE_TRY(refuseFullDisk(run.root()));
     LATHE_TRY(replaceFile(disk(), run.sessionYaml(record.number), config::toYaml(config)));
     return rundir::writeSession(disk(), run, record);
 }
@@ -96,6 +111,7 @@ static Result<void> takeIn(const std::filesystem::path& from, const std::filesys
 }
 
 static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun what) {
+    LATHE_TRY(refuseFullDisk(workspace));
     what.config.run.name = nameFor(what.config, what.preset);
     rundir::RunManifest manifest;
     manifest.id = rundir::newRunId();
@@ -169,7 +185,7 @@ static Result<CheckpointManifest> verified(const RunFolder& run, const std::stri
     }
     LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
     if (!checked.ok()) {
-        return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " is damaged: " + checked.badFiles.front()
+        return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " is damaged: " + checked.badFiles.front().text()
                      + ". Roll back to another one (lathe-trainer show " + run.name() + " lists them)", {}, {}};
     }
     return manifest;
@@ -198,9 +214,9 @@ static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest
 
 /// A new session of the same run that loads a checkpoint.
 static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
-                                    int configSession, const std::vector<std::string>& settings) {
+                                    int configSession, const Changes& changes) {
     LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
-    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     SessionRecord record;
     record.number = rundir::newestSession(run) + 1;
     record.verb = verb;
@@ -209,40 +225,42 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     LATHE_TRY(refuseFixedChanges(before, config, false));
     LATHE_TRY(refuseReached(config, manifest.counters));
     record.checkpoint = checkpoint;
+    record.newCurve = changes.newCurve;
     record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
     record.parentAttempt = manifest.counters.updateAttempts.value();
     LATHE_TRY(writePlan(run, record, config));
     return Prepared{run, record.number, std::move(lock), {}};
 }
 
-Result<Prepared> prepareContinue(const RunFolder& run, const std::vector<std::string>& settings) {
+Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
     const int newest = rundir::newestSession(run);
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
     const std::string unusable = passedOver(run, checkpoint);
-    auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, settings)
-                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, settings);
+    auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, changes.settings)
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, changes);
     if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
     return prepared;
 }
 
-Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings) {
+Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const Changes& changes) {
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
-    return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), settings);
+    return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), changes);
 }
 
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
-                                  const std::vector<std::string>& settings, bool weightsOnly) {
+                                  const Changes& changes, bool weightsOnly) {
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, sessionOf(checkpoint), parent.preset));
-    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     const std::string verb = weightsOnly ? "start-from-weights" : "fork";
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint};
     if (!weightsOnly) {
         LATHE_TRY(refuseFixedChanges(before, config, true));
         LATHE_TRY(refuseReached(config, manifest.counters));
+        what.session.newCurve = changes.newCurve;
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
     }
     what.session.verb = verb;
@@ -252,13 +270,13 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
 }
 
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
-                             const std::vector<std::string>& settings) {
-    return branchOff(workspace, from, checkpoint, settings, false);
+                             const Changes& changes) {
+    return branchOff(workspace, from, checkpoint, changes, false);
 }
 
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                                     const std::vector<std::string>& settings) {
-    return branchOff(workspace, from, checkpoint, settings, true);
+    return branchOff(workspace, from, checkpoint, {settings, false}, true);
 }
 
 }  // namespace lathe::launch

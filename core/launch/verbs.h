@@ -23,18 +23,24 @@ struct Prepared {
     std::string notice;   ///< what the person must know of how it goes on, or empty
 };
 
+/// What is to be different when a run goes on or another begins from it.
+struct Changes {
+    std::vector<std::string> settings;   ///< "key=value"
+    bool newCurve = false;               ///< the learning-rate curve is made anew instead of kept as it was stored
+};
+
 /// New run from a checked configuration (config::check has no errors). An empty run.name is filled in.
 Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset);
 /// New run with the configuration of the newest session of another one, which is recorded as its parent.
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::vector<std::string>& settings);
-/// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). `settings`:
-/// "key=value" changes. Refuses (Usage) a run that has reached its target, naming the key to extend.
-Result<Prepared> prepareContinue(const rundir::RunFolder& run, const std::vector<std::string>& settings);
+/// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). Refuses (Usage) a run
+/// that has reached its target, naming the key to extend.
+Result<Prepared> prepareContinue(const rundir::RunFolder& run, const Changes& changes);
 /// Same run, new branch from `checkpoint`, with the configuration of the session that wrote it.
-Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const std::vector<std::string>& settings);
+Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const Changes& changes);
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
-                             const std::vector<std::string>& settings);
+                             const Changes& changes);
 /// New run with the weights only, step 0.
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                                     const std::vector<std::string>& settings);
@@ -53,9 +59,13 @@ struct Standing {
     bool onThisHost = true;
 };
 Standing standingOf(const rundir::RunFolder& run);
+/// The same error with a way on, where the record of a session is damaged.
+Error unreadableSession(const rundir::RunFolder& run, int session, Error error);
 
 /// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name (usable ones only).
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
+/// The same, but one that is named by its folder need not be usable.
+Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// Newest usable checkpoint of the surviving line, or empty.
 std::string newestOnLine(const rundir::RunFolder& run);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.

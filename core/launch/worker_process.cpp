@@ -1,11 +1,11 @@
 #include "launch/worker_process.h"
 
 #include "launch/identity.h"
+#include "launch/spawn_plan.h"
 
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,32 +22,6 @@ struct Descriptor {
     }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
-};
-
-/// What posix_spawn does between fork and exec.
-class SpawnPlan {
-public:
-    SpawnPlan() {
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawnattr_init(&attributes);
-        sigset_t all, none;
-        ::sigfillset(&all);
-        ::sigemptyset(&none);
-        ::posix_spawnattr_setsigdefault(&attributes, &all);
-        ::posix_spawnattr_setsigmask(&attributes, &none);
-        ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    }
-    ~SpawnPlan() {
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-    SpawnPlan(const SpawnPlan&) = delete;
-    SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-    void place(int from, int to) { ::posix_spawn_file_actions_adddup2(&actions, from, to); }
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
 };
 
 /// A copy above the numbers that the plan writes to, so that no dup2 overwrites the source of a later one.
@@ -70,7 +44,7 @@ Result<WorkerProcess> WorkerProcess::start(const WorkerCommand& command, const s
     plan.place(output.fd, 2);
     plan.place(segment.fd, 3);
     plan.place(lifeline.fd, 4);
-    ::posix_spawn_file_actions_addclosefrom_np(&plan.actions, 5);
+    plan.closeFrom(5);
 
     std::vector<std::string> words = {command.program.string()};
     words.insert(words.end(), command.arguments.begin(), command.arguments.end());

@@ -25,15 +25,29 @@ constexpr std::size_t kMaxClients = 64;
 constexpr std::size_t kRememberedReplies = 64;    // of one client
 constexpr std::size_t kRememberedClients = 256;
 constexpr int kMessagesPerPoll = 16;              // of one client, so that none can starve the recorder
+constexpr std::int64_t kProtocolVersion = 1;
+constexpr std::int64_t kNoRequest = 0;             // id of the reply to what is no request that can be answered
 constexpr std::array kVerbs{"attach", "save-now", "pause", "unpause", "stop-and-save", "discard", "pin", "status"};
 
-std::optional<Request> parseRequest(const std::string& message) {
+/// A sentence when the other side speaks another version, or none at all.
+std::optional<std::string> versionProblem(const nlohmann::json& message, const char* what) {
+    const auto version = message.find("version");
+    if (version == message.end() || !version->is_number_integer())
+        return std::string("This ") + what + " does not say its version; Lathe speaks version " + std::to_string(kProtocolVersion);
+    if (*version == kProtocolVersion) return std::nullopt;
+    return std::string("This ") + what + " is of version " + version->dump() + ", this program speaks version " + std::to_string(kProtocolVersion)
+           + "; use the lathe-trainer that the run was started with";
+}
+
+Result<Request> parseRequest(const std::string& message) {
+    const Error notUnderstood{ErrorCode::Usage, "This request is not understood", {}, {}};
     const auto json = nlohmann::json::parse(message, nullptr, false);
-    if (!json.is_object()) return std::nullopt;
+    if (!json.is_object()) return notUnderstood;
+    if (auto problem = versionProblem(json, "request")) return Error{ErrorCode::Version, std::move(*problem), {}, {}};
     Request request;
     const auto client = json.find("client"), id = json.find("id"), verb = json.find("verb"), argument = json.find("argument");
     if (client == json.end() || !client->is_string() || id == json.end() || !id->is_number_integer() || verb == json.end() || !verb->is_string())
-        return std::nullopt;
+        return notUnderstood;
     request.client = client->get<std::string>();
     request.id = id->get<std::int64_t>();
     if (argument != json.end() && argument->is_string()) request.argument = argument->get<std::string>();
@@ -42,11 +56,23 @@ std::optional<Request> parseRequest(const std::string& message) {
             request.verb = static_cast<Verb>(i);
             return request;
         }
-    return std::nullopt;
+    return notUnderstood;
+}
+
+Result<Reply> parseReply(const std::string& message) {
+    const Error notUnderstood{ErrorCode::Corrupt, "The run's supervisor gave an answer that is not understood", {}, {}};
+    const auto json = nlohmann::json::parse(message, nullptr, false);
+    if (!json.is_object()) return notUnderstood;
+    if (auto problem = versionProblem(json, "answer")) return Error{ErrorCode::Version, std::move(*problem), {}, {}};
+    const auto id = json.find("id"), ok = json.find("ok"), text = json.find("text"), facts = json.find("json");
+    for (const auto& field : {id, ok, text, facts})
+        if (field == json.end()) return notUnderstood;
+    if (!id->is_number_integer() || !ok->is_boolean() || !text->is_string() || !facts->is_string()) return notUnderstood;
+    return Reply{id->get<std::int64_t>(), ok->get<bool>(), text->get<std::string>(), facts->get<std::string>()};
 }
 
 std::string replyText(const Reply& reply) {
-    return nlohmann::json{{"version", 1}, {"id", reply.id}, {"ok", reply.ok}, {"text", reply.text}, {"json", reply.json}}
+    return nlohmann::json{{"version", kProtocolVersion}, {"id", reply.id}, {"ok", reply.ok}, {"text", reply.text}, {"json", reply.json}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -98,7 +124,7 @@ struct ControlServer::Impl {
             if (received == Received::Closed) return false;
             const auto request = parseRequest(message);
             if (!request) {
-                static_cast<void>(sendMessage(fd, replyText({0, false, "This request is not understood", {}}), -1));
+                static_cast<void>(sendMessage(fd, replyText({kNoRequest, false, request.error().sentence, {}}), -1));
                 return false;
             }
             if (!sendMessage(fd, replyText(answer(*request)), request->verb == Verb::Attach ? segmentFd : -1)) return false;
@@ -207,7 +233,7 @@ Result<Reply> ControlClient::ask(Verb verb, const std::string& argument, int tim
     const Error gone{ErrorCode::NotFound, "The run's supervisor has gone", {}, {}};
     if (m_impl->fd < 0) return gone;
     const std::int64_t id = ++m_impl->lastId;
-    const nlohmann::json request{{"version", 1}, {"client", m_impl->client}, {"id", id}, {"verb", kVerbs[static_cast<std::size_t>(verb)]}, {"argument", argument}};
+    const nlohmann::json request{{"version", kProtocolVersion}, {"client", m_impl->client}, {"id", id}, {"verb", kVerbs[static_cast<std::size_t>(verb)]}, {"argument", argument}};
     if (!sendMessage(m_impl->fd, request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), -1)) {
         m_impl->disconnect();
         return gone;
@@ -221,9 +247,10 @@ Result<Reply> ControlClient::ask(Verb verb, const std::string& argument, int tim
             return gone;
         }
         if (received == Received::Message) {
-            const auto json = nlohmann::json::parse(message, nullptr, false);
-            if (!json.is_object() || json.value("id", std::int64_t{-1}) != id) continue;  // the late answer to a question given up
-            return Reply{id, json.value("ok", false), json.value("text", std::string()), json.value("json", std::string())};
+            LATHE_TRY_ASSIGN(Reply reply, parseReply(message));
+            if (reply.id == kNoRequest) return Error{ErrorCode::Usage, std::move(reply.text), {}, {}};
+            if (reply.id == id) return reply;
+            continue;  // the late answer to a question given up
         }
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
         if (left <= 0) return Error{ErrorCode::Timeout, "The run's supervisor did not answer within " + std::to_string(timeoutMs) + " ms", {}, {}};

@@ -126,7 +126,7 @@ Result<Verification> verifyCheckpoint(const stdfs::path& folder) {
         ++out.filesChecked;
         out.bytesChecked += entry.bytes;
         hashes += entry.name + " " + entry.hash + "\n";
-        if (!checked) out.badFiles.push_back(entry.name + ": " + checked.error().sentence);
+        if (!checked) out.badFiles.push_back({entry.name, shownPaths(checked.error().sentence)});
     }
     out.digest = hashHex(std::as_bytes(std::span(hashes)));
     return out;
@@ -156,7 +156,7 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
             info.metrics = manifest->metrics;
             info.best = manifest->best;
         } else {
-            info.problem = manifest.error().sentence;
+            info.problem = shownPaths(manifest.error().sentence);
         }
         out.push_back(std::move(info));
     }

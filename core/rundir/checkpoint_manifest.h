@@ -76,10 +76,14 @@ std::string manifestJson(const CheckpointManifest& manifest);
 /// Reads and checks names, sizes and that every file of the list is there; content is not read.
 Result<CheckpointManifest> readCheckpoint(const std::filesystem::path& folder);
 /// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. The error names the first bad file.
+struct BadFile {
+    std::string name, why;
+    std::string text() const { return name + ": " + why; }
+};
 struct Verification {
     std::uint64_t filesChecked = 0, bytesChecked = 0;
     std::string digest;                           ///< of the manifest's list of hashes
-    std::vector<std::string> badFiles;            ///< name: why
+    std::vector<BadFile> badFiles;
     bool ok() const { return badFiles.empty(); }
 };
 Result<Verification> verifyCheckpoint(const std::filesystem::path& folder);

@@ -43,6 +43,19 @@ bool isAlive(State state) {
     return state == State::Starting || state == State::Running || state == State::Paused || state == State::Stopping;
 }
 
+ExitCode exitCodeOf(State state) {
+    switch (state) {
+        case State::Failed: return ExitCode::Failed;
+        case State::Stopped: return ExitCode::Stopped;
+        case State::Killed:
+        case State::Interrupted:
+        case State::Lost: return ExitCode::Interrupted;
+        case State::Diverged: return ExitCode::Diverged;
+        case State::OutOfMemory: return ExitCode::OutOfMemory;
+        default: return ExitCode::Completed;
+    }
+}
+
 static Result<json> readRecord(const std::filesystem::path& file) {
     LATHE_TRY_ASSIGN(const std::string text, readFile(file, kMaxRecordBytes));
     LATHE_TRY_ASSIGN(json object, parseStrict(text, file.string()));
@@ -102,6 +115,7 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     out.checkpoint = reader.text("checkpoint", "");
     if (!out.checkpoint.empty() && !parseCheckpointName(out.checkpoint)) reader.fail("checkpoint", "is not a checkpoint's name");
     out.weightsOnly = reader.flag("weights_only", false);
+    out.newCurve = reader.flag("new_curve", false);
     out.startedNs = reader.integer("started_ns", 0);
     if (reader.has("state")) out.state = readState(reader, "state");
     out.endedNs = reader.integer("ended_ns", 0);
@@ -119,6 +133,7 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
     json object = {{"format", kRunFormat}, {"number", record.number}, {"verb", record.verb},
                    {"parent_session", record.parentSession}, {"parent_attempt", record.parentAttempt},
                    {"checkpoint", record.checkpoint}, {"weights_only", record.weightsOnly}, {"started_ns", record.startedNs}};
+    if (record.newCurve) object["new_curve"] = true;
     if (record.state) {
         object["state"] = name(*record.state);
         object["ended_ns"] = record.endedNs;

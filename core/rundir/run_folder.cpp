@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <fcntl.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 namespace lathe::rundir {
 
@@ -17,6 +19,19 @@ namespace stdfs = std::filesystem;
 static constexpr std::size_t kMaxNameLength = 40;
 static constexpr std::size_t kIdLength = 12;
 static constexpr auto kLeftoverAge = std::chrono::minutes(10);
+
+RunFolder RunFolder::held() const {
+    const int fd = m_folder ? -1 : ::open(m_root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return *this;
+    RunFolder out(kDescriptors + std::to_string(fd));
+    out.m_folder = std::shared_ptr<const int>(new int(fd), [](const int* held) {
+        ::close(*held);
+        delete held;
+    });
+    return out;
+}
+
+stdfs::path RunFolder::place() const { return m_folder ? stdfs::path(shownPath(m_root.native())) : m_root; }
 
 std::string newRunId() {
     static constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";

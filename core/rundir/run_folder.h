@@ -1,16 +1,19 @@
 // The run folder: the only code that knows its file names. Contents in FORMAT.md.
 // Everything in a run folder is written by the holder of its lock (the live supervisor, or a short lathe-trainer verb),
-// except user.json (merged under user.lock by whoever edits), checkpoints (ranks) and spill files (ranks).
+// except user.json (merged under user.lock by whoever edits), the export (under export.lock, also of a live run),
+// checkpoints (ranks) and spill files (ranks).
 // Thread: values and functions without shared state.
 #pragma once
 
 #include "base/counters.h"
+#include "base/exit_code.h"
 #include "base/result.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +33,15 @@ constexpr int kRunFormat = 1;
 class RunFolder {
 public:
     explicit RunFolder(std::filesystem::path root) : m_root(std::move(root)) {}
+    /// The same folder held open (by this object and its copies): its files are found there also when it is moved or
+    /// renamed meanwhile. As it is where it cannot be opened.
+    RunFolder held() const;
 
+    /// Where its files are reached; for a held one through its descriptor, which says nothing to other processes.
     const std::filesystem::path& root() const { return m_root; }
-    std::string name() const { return m_root.filename().string(); }
+    /// Where it lies now, for people and for other processes.
+    std::filesystem::path place() const;
+    std::string name() const { return place().filename().string(); }
     std::filesystem::path runJson() const { return m_root / "run.json"; }
     std::filesystem::path configYaml() const { return m_root / "config.yaml"; }
     std::filesystem::path sessions() const { return m_root / "sessions"; }
@@ -46,7 +55,8 @@ public:
     std::filesystem::path workersLock() const { return m_root / "workers.lock"; }
     std::filesystem::path socket() const { return m_root / "control.sock"; }
     std::filesystem::path producerSocket() const { return m_root / "producer.sock"; }
-    std::filesystem::path reserve() const { return m_root / "reserve"; }
+    std::filesystem::path reserve() const { return m_root / "reserve"; }                ///< room for the last points
+    std::filesystem::path recordReserve() const { return m_root / "reserve.record"; }   ///< room for the exit record
     std::filesystem::path database() const { return m_root / "run.sqlite"; }
     std::filesystem::path checkpoints() const { return m_root / "checkpoints"; }
     std::filesystem::path blobs() const { return m_root / "blobs"; }
@@ -55,9 +65,11 @@ public:
     std::filesystem::path supervisorLog() const { return logs() / "supervisor.log"; }
     std::filesystem::path rankLog(int rank) const { return logs() / ("rank-" + std::to_string(rank) + ".log"); }
     std::filesystem::path exportFolder() const { return m_root / "export"; }
+    std::filesystem::path exportLock() const { return m_root / "export.lock"; }   ///< held by whoever writes the export
 
 private:
     std::filesystem::path m_root;
+    std::shared_ptr<const int> m_folder;   ///< descriptor of a held one
 };
 
 /// How a session stands or ended. Words on screen and in JSON are name(state).
@@ -68,6 +80,8 @@ enum class State {
 std::string_view name(State state);  ///< "out of memory" for OutOfMemory
 std::optional<State> stateFrom(std::string_view word);
 bool isAlive(State state);
+/// The exit code that stands for a state (Completed for one that is not an ending).
+ExitCode exitCodeOf(State state);
 
 /// Who a process is; a pid alone proves nothing.
 struct ProcessIdentity {
@@ -105,6 +119,7 @@ struct SessionRecord {
     std::int64_t parentAttempt = 0;
     std::string checkpoint;            ///< folder name below checkpoints/ to load; empty: fresh
     bool weightsOnly = false;          ///< start-from-weights
+    bool newCurve = false;             ///< the learning-rate curve is made anew for this session's length
     std::int64_t startedNs = 0;
     // Exit record:
     std::optional<State> state;        ///< set once ended

@@ -212,17 +212,6 @@ Result<std::vector<CheckpointRow>> RunReader::checkpoints() const {
     return rows;
 }
 
-Result<std::optional<std::string>> RunReader::fact(const std::string& name) const {
-    std::optional<std::string> value;
-    LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
-        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT value FROM facts WHERE name=?"));
-        LATHE_TRY_ASSIGN(const bool row, query.bind(name).step());
-        if (row) value = query.text(0);
-        return {};
-    }));
-    return value;
-}
-
 Result<std::vector<RunReader::RingName>> RunReader::ringNames(std::int32_t session) const {
     std::vector<RingName> names;
     LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {

@@ -82,6 +82,8 @@ public:
     ~RunWriter();
 
     Result<void> beginSession(const SessionRow& row);
+    /// Writes down how it ended before the last points are stored: little room is enough for that.
+    Result<void> bookEnd(const SessionRow& row);
     /// Flushes, closes all chunks, books the end and turns WAL back into one plain file (unless somebody keeps reading).
     Result<void> endSession(const SessionRow& row);
 
@@ -99,8 +101,6 @@ public:
     Result<void> addCheckpoint(const CheckpointRow& row);
     Result<void> markCheckpointDeleted(const std::string& folder);
     Result<void> markBest(const std::string& folder);
-    /// Small facts by name (digests for the proof of resume, …).
-    Result<void> setFact(const std::string& name, const std::string& value);
 
     struct Impl;
     explicit RunWriter(std::unique_ptr<Impl> impl);
@@ -139,7 +139,6 @@ public:
     /// The newest record of each name of a type.
     Result<std::vector<RecordRow>> newestRecords(live::FrameType type) const;
     Result<std::vector<CheckpointRow>> checkpoints() const;
-    Result<std::optional<std::string>> fact(const std::string& name) const;
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;
     /// What the series ids in a session's rings mean, for readers that come when a declaration was overwritten already.
     struct RingName {

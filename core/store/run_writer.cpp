@@ -43,7 +43,7 @@ Result<void> RunWriter::Impl::connect() {
     if (db) return {};
     std::error_code problem;
     if (std::filesystem::file_size(file, problem) == 0 || problem)
-        return Error{ErrorCode::NotFound, file.string() + " is gone while a session records into it; put it back", {}, {}};
+        return Error{ErrorCode::NotFound, shownPath(file.native()) + " is gone while a session records into it; put it back", {}, {}};
     LATHE_TRY_ASSIGN(auto opened, Database::open(file, Database::Access::ReadWrite, kFlushBusyMs));
     LATHE_TRY(checkRunDatabase(opened, file));
     db.emplace(std::move(opened));
@@ -83,7 +83,7 @@ void RunWriter::Impl::enterWal() {
     if (networkFileSystem) return;
     // Where it is refused (a reader just now, a file system without shared memory) the rollback journal does as well.
     if (auto mode = db->text("PRAGMA journal_mode=WAL"); !mode.ok())
-        log::warning("No write-ahead log for " + file.string() + ": " + mode.error().text());
+        log::warning("No write-ahead log for " + shownPath(file.native()) + ": " + mode.error().text());
 }
 
 void RunWriter::Impl::leaveWal(std::chrono::milliseconds patience) {
@@ -95,7 +95,7 @@ void RunWriter::Impl::leaveWal(std::chrono::milliseconds patience) {
         if (std::chrono::steady_clock::now() >= deadline) break;
         std::this_thread::sleep_for(kLeaveWalStep);  // a reader is connected for one slice of its work
     }
-    log::info(file.string() + " stays with its write-ahead log while others read it");
+    log::info(shownPath(file.native()) + " stays with its write-ahead log while others read it");
 }
 
 template <typename Work>
@@ -177,6 +177,8 @@ Result<void> RunWriter::beginSession(const SessionRow& row) {
     return m_impl->putSession(row);
 }
 
+Result<void> RunWriter::bookEnd(const SessionRow& row) { return m_impl->putSession(row); }
+
 Result<void> RunWriter::endSession(const SessionRow& row) {
     m_impl->intake.seal(row.number, false);
     LATHE_TRY(m_impl->flush());
@@ -217,13 +219,6 @@ Result<void> RunWriter::markBest(const std::string& folder) {
     return m_impl->transact([&]() -> Result<void> {
         LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET is_best=(folder=?)"));
         return mark.bind(folder).run();
-    });
-}
-
-Result<void> RunWriter::setFact(const std::string& name, const std::string& value) {
-    return m_impl->transact([&]() -> Result<void> {
-        LATHE_TRY_ASSIGN(auto put, m_impl->db->prepare("INSERT OR REPLACE INTO facts VALUES(?,?)"));
-        return put.bind(name, value).run();
     });
 }
 

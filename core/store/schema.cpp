@@ -45,7 +45,6 @@ CREATE TABLE checkpoints(
     folder TEXT PRIMARY KEY, session INTEGER NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL,
     wall_ns INTEGER NOT NULL, bytes INTEGER NOT NULL, is_best INTEGER NOT NULL, deleted INTEGER NOT NULL,
     metrics TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 )";
 
 constexpr const char* kRecords = R"(

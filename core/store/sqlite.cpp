@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ Error sqliteError(sqlite3* db, int rc) {
     if ((rc & 0xff) == SQLITE_FULL) advice = "; free space on that disk";
     if ((rc & 0xff) == SQLITE_BUSY) advice = "; another program holds it";
     if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT) advice = "; it is damaged: move it elsewhere to go on with a new one";
-    return {codeOf(rc), "Cannot use " + where + ": " + why + advice, {}, {}};
+    return {codeOf(rc), "Cannot use " + shownPath(where) + ": " + why + advice, {}, {}};
 }
 
 void harden(sqlite3* db) {
@@ -56,6 +57,21 @@ void harden(sqlite3* db) {
     sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 64);
     sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 8);
     sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+}
+
+/// SQLite's own way to files, but names are taken as they are: a name through a descriptor of the folder must stay one,
+/// so that journals are found and removed also after the folder was moved.
+const char* asNamed() {
+    static const bool registered = [] {
+        static sqlite3_vfs vfs = *sqlite3_vfs_find(nullptr);
+        vfs.zName = "lathe-as-named";
+        vfs.pNext = nullptr;
+        vfs.xFullPathname = [](sqlite3_vfs*, const char* name, int size, char* full) {
+            return sqlite3_snprintf(size, full, "%s", name) != nullptr && std::strlen(name) < static_cast<std::size_t>(size) ? SQLITE_OK : SQLITE_CANTOPEN;
+        };
+        return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
+    }();
+    return registered ? "lathe-as-named" : nullptr;
 }
 
 }  // namespace
@@ -152,7 +168,7 @@ Result<Database> Database::open(const std::filesystem::path& file, Access access
         else if (errno != EEXIST) return fileError("create", file.native(), errno);
     }
     sqlite3* handle = nullptr;
-    const int rc = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
+    const int rc = sqlite3_open_v2(name.c_str(), &handle, flags, file.native().starts_with(kDescriptors) ? asNamed() : nullptr);
     Database db(handle);
     if (rc != SQLITE_OK) {
         Error error = sqliteError(nullptr, rc);

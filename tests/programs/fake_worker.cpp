@@ -3,6 +3,7 @@
 //   points N        N updates, one row of values each
 //   train           updates until a stop or the end of the supervisor, as the contract says
 //   save            a checkpoint, published as the contract says
+//   savebest        the same, as the best one so far
 //   partial         begins a checkpoint and leaves it
 //   metric V        eval/accuracy of the next checkpoints
 //   best V          tells the best value so far
@@ -47,7 +48,7 @@ static std::atomic<int> g_signals{0};
 class FakeWorker {
 public:
     FakeWorker(const stdfs::path& run, int session, int segmentFd)
-        : m_run(run), m_session(session), m_workers(rundir::RunLock::acquire(m_run.workersLock(), true)),
+        : m_run(rundir::RunFolder(run).held()), m_session(session), m_workers(rundir::RunLock::acquire(m_run.workersLock(), true)),
           m_segment(live::Segment::open(segmentFd, true)) {
         if (!m_workers || !m_segment) std::_Exit(99);
         m_spiller = std::make_unique<live::Spiller>(**m_segment, 0, m_run.spill(), session);
@@ -85,6 +86,10 @@ private:
             train();
         } else if (verb == "save") {
             save("asked");
+        } else if (verb == "savebest") {
+            m_best = true;
+            save("best");
+            m_best = false;
         } else if (verb == "partial") {
             static_cast<void>(FileSystem::real().makeFolder(m_run.checkpoints() / ("." + name())));
         } else if (verb == "metric") {
@@ -204,6 +209,9 @@ private:
         std::vector<std::pair<std::string, rundir::TensorRange>> tensors = {{"weight", {"F32", {2}, 0, 0}}};
         std::string model = rundir::makeSafetensorsHeader(tensors, {});
         model.resize(tensors.front().second.end, static_cast<char>(m_counters.globalStep.value()));
+        std::vector<std::pair<std::string, rundir::TensorRange>> states = {{"weight/exp_avg", {"F32", {2}, 0, 0}}};
+        std::string optimizer = rundir::makeSafetensorsHeader(states, {});
+        optimizer.resize(states.front().second.end, static_cast<char>(m_counters.globalStep.value()));
         rundir::CheckpointManifest manifest;
         if (const auto made = rundir::readManifest(m_run)) manifest.runId = made->id;
         manifest.session = m_session;
@@ -211,9 +219,13 @@ private:
         manifest.wallNs = Clock::system().wallNs();
         manifest.lastFrame[0] = (*m_segment)->lastSequence(0);
         if (!m_metric.empty()) manifest.metrics["eval/accuracy"] = m_metric;
-        manifest.files = {{"model-00000.safetensors", model.size(), hashHex(std::as_bytes(std::span(model)))}};
-        manifest.tensors = {{"weight", "parameter", "F32", {2}, {{"model-00000.safetensors", "weight", {0}, {2}}}}};
+        manifest.best = m_best;
+        manifest.files = {{"model-00000.safetensors", model.size(), hashHex(std::as_bytes(std::span(model)))},
+                          {"optimizer-00000.safetensors", optimizer.size(), hashHex(std::as_bytes(std::span(optimizer)))}};
+        manifest.tensors = {{"weight", "parameter", "F32", {2}, {{"model-00000.safetensors", "weight", {0}, {2}}}},
+                            {"weight/exp_avg", "optimizer", "F32", {2}, {{"optimizer-00000.safetensors", "weight/exp_avg", {0}, {2}}}}};
         if (!fs.makeFolder(hidden) || !replaceFile(fs, hidden / "model-00000.safetensors", model)
+            || !replaceFile(fs, hidden / "optimizer-00000.safetensors", optimizer)
             || !replaceFile(fs, hidden / "manifest.json", rundir::manifestJson(manifest))) {
             return event("save_failed", "The disk refused", {});
         }
@@ -226,7 +238,7 @@ private:
         if (!fs.rename(hidden, m_run.checkpoints() / name())) std::_Exit(97);
         m_saved = name();
         event("checkpoint", "Saved " + m_saved, {{"folder", m_saved}, {"bytes", model.size()}, {"reason", reason}, {"metrics", manifest.metrics},
-                                                  {"best", false}, {"counters", rundir::countersJson(m_counters)}});
+                                                  {"best", m_best}, {"counters", rundir::countersJson(m_counters)}});
     }
 
     [[noreturn]] void end(const std::string& state, int code) {
@@ -247,6 +259,7 @@ private:
     Counters m_counters;
     std::int64_t m_durable = -1;
     std::string m_metric, m_saved;
+    bool m_best = false;
 };
 
 int main(int argc, char** argv) {

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,7 @@ public:
     /// Programs beside which lathe-worker is looked for; the fake worker's script.
     void useFakeWorker(const std::string& binFolder) { m_programs = binFolder + "/../tests/fake"; }
     void setScript(const std::string& script) { m_script = script; }
+    void setEnvironment(const char* name, const std::string& value) { m_environment[name] = value; }
 
     std::unique_ptr<QProcess> start(const QStringList& words) const {
         auto process = std::make_unique<QProcess>();
@@ -52,6 +54,7 @@ public:
         environment.insert(QStringLiteral("LATHE_WORKSPACE"), QString::fromStdString(folder().string()));
         if (!m_programs.empty()) environment.insert(QStringLiteral("LATHE_PROGRAMS"), QString::fromStdString(m_programs));
         environment.insert(QStringLiteral("LATHE_FAKE_SCRIPT"), QString::fromStdString(m_script));
+        for (const auto& [name, value] : m_environment) environment.insert(QString::fromStdString(name), QString::fromStdString(value));
         process->setProcessEnvironment(environment);
         process->start(QStringLiteral(LATHE_BIN_DIR "/lathe-trainer"), words);
         return process;
@@ -77,6 +80,7 @@ public:
 private:
     QTemporaryDir m_folder;
     std::string m_programs, m_script = "train";
+    std::map<std::string, std::string> m_environment;
 };
 
 /// Whether a process with this id exists that is not a zombie.

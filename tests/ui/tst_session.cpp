@@ -9,6 +9,7 @@
 #include "session/run_session.h"
 
 #include <QFile>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -142,13 +143,37 @@ private Q_SLOTS:
         QVERIFY(std::abs(*session.eta().seconds - 988) < 12);
     }
 
+    void aFolderThatIsMovedIsFollowed() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training);
+        live.points(1, {{"train/loss", lossAt(1)}});
+        RunSession session(run.folder());
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session), 1, kPatience);
+        const auto moved = run.folder().root().parent_path() / "renamed";
+        std::filesystem::rename(run.folder().root(), moved);
+        const auto back = qScopeGuard([&] { std::filesystem::rename(moved, run.folder().root()); });
+        QSignalSpy looks(&session, &RunSession::stateChanged);
+        session.refresh();
+        QVERIFY(looks.wait(kPatience));
+        live.points(2, {{"train/loss", lossAt(2)}});
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session), 2, kPatience);
+        QVERIFY(session.isAlive() && session.standing().attached);
+        QCOMPARE(session.run().name(), std::string("renamed"));
+        QSignalSpy edited(&session, &RunSession::userChanged);
+        session.editUser([](rundir::UserRecord& user) { user.note = "moved"; });
+        QVERIFY(edited.wait(kPatience));
+        QVERIFY(std::filesystem::exists(moved / "user.json"));
+    }
+
     void phaseIsToldWhileOneWaits() {
         FixtureRun run(workspace());
         run.beginSession(1);
         LiveSession live(run.folder(), 1);
         live.beat(live::Phase::LoadingData, 210, 300);
         RunSession session(run.folder());
-        QTRY_COMPARE_WITH_TIMEOUT(session.standing().phase, QStringLiteral("loading data 210/300"), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(session.standing().phase.text(), QStringLiteral("loading data 210/300"), kPatience);
         QCOMPARE(session.standing().state, rundir::State::Starting);
         QCOMPARE(session.eta().text(), QStringLiteral("measuring"));
         live.beat(live::Phase::Paused);

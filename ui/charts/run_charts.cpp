@@ -205,7 +205,7 @@ QString RunCharts::Impl::placeholder() const {
     if (!session->problem().isEmpty()) return session->problem();
     if (!session->isLoaded()) return RunCharts::tr("Reading the history …");
     if (!session->isAlive()) return RunCharts::tr("Nothing was recorded");
-    const QString phase = session->standing().phase;
+    const QString phase = session->standing().phase.text();
     return phase.isEmpty() ? RunCharts::tr("Waiting for the first update") : phase;
 }
 

@@ -119,7 +119,7 @@ void RunActions::showMenu() {
     add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });
     add(star ? theme::Icon::StarFilled : theme::Icon::Star, star ? tr("Remove the star") : tr("Star"), [this, star] { m_verbs.setStar(folder(), !star); });
     add(theme::Icon::Archive, archived ? tr("Take out of the archive") : tr("Archive"), [this, archived] { m_verbs.setArchived(folder(), !archived); });
-    add(theme::Icon::Folder, tr("Open the folder"), [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(toQt(m_session->run().root().string()))); });
+    add(theme::Icon::Folder, tr("Open the folder"), [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(toQt(m_session->run().place().string()))); });
     menu->addSeparator();
     QAction* trash = add(theme::Icon::Trash, tr("Move to trash…"), [this] { m_verbs.moveToTrash(folder()); });
     trash->setEnabled(!m_session->isAlive());

@@ -6,26 +6,11 @@
 
 #include <QHBoxLayout>
 #include <QProgressBar>
-#include <QRegularExpression>
 
 namespace lathe::pages {
 namespace {
 
 using rundir::State;
-
-/// "loading data 210/300" as its words and, where it has them, its numbers.
-struct PhaseText {
-    QString words;
-    int done = 0, total = 0;
-};
-
-PhaseText readPhase(const QString& phase) {
-    static const QRegularExpression numbers(QStringLiteral(R"(^(.*?)\s+(\d+)\s*/\s*(\d+)$)"));
-    const auto match = numbers.match(phase);
-    PhaseText text{match.hasMatch() ? match.captured(1) : phase, match.captured(2).toInt(), match.captured(3).toInt()};
-    if (!text.words.isEmpty()) text.words[0] = text.words[0].toUpper();
-    return text;
-}
 
 bool endedBadly(State state) {
     return !rundir::isAlive(state) && state != State::Completed && state != State::Stopped;
@@ -65,14 +50,13 @@ void RunBanner::show(const session::RunSession& session) {
     const session::Standing& now = session.standing();
     const bool bad = endedBadly(now.state), curves = session.data().points() > 0;
     QString text;
-    const PhaseText phase = readPhase(now.phase);
     if (!session.problem().isEmpty()) {
         text = session.problem();
     } else if (bad) {
         text = now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why;
     } else if (rundir::isAlive(now.state) && !curves) {
-        text = phase.words.isEmpty() ? tr("Starting") : phase.words;
-        if (phase.total > 0) text += QStringLiteral(" %1/%2").arg(phase.done).arg(phase.total);
+        text = now.phase.words.isEmpty() ? tr("Starting") : now.phase.text();
+        text[0] = text[0].toUpper();
     } else if (rundir::isAlive(now.state) && !now.onThisHost) {
         text = now.why;
     } else if (now.attached && now.heartbeatAge > 10) {
@@ -87,8 +71,8 @@ void RunBanner::show(const session::RunSession& session) {
     m_icon->setPixmap(theme::icon(waiting ? theme::Icon::Clock : theme::Icon::Warning,
                                   waiting ? theme::Tone::Muted : bad ? theme::Tone::Danger : theme::Tone::Warning).pixmap(QSize(16, 16), devicePixelRatioF()));
     m_bar->setVisible(waiting);
-    m_bar->setRange(0, phase.total);
-    m_bar->setValue(phase.done);
+    m_bar->setRange(0, now.phase.total);
+    m_bar->setValue(now.phase.done);
     m_log->setVisible(bad);
 }
 

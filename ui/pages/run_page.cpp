@@ -90,7 +90,7 @@ QString RunPage::subtitle() const {
         parts << (newest.verb == "roll-back" ? tr("branch %1, rolled back to %2").arg(branches + 1).arg(from) : tr("branch %1").arg(branches + 1));
     }
     const session::Standing& now = m_session->standing();
-    if (!now.phase.isEmpty() && rundir::isAlive(now.state)) parts << now.phase;
+    if (!now.phase.words.isEmpty() && rundir::isAlive(now.state)) parts << now.phase.text();
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -50,7 +50,6 @@ LaunchResult resultOf(const ChildProcess::Ended& ended) {
     const QList<QByteArray> lines = ended.output.trimmed().split('\n');
     result.json = lines.isEmpty() ? QByteArray() : lines.last();
     const QJsonObject object = QJsonDocument::fromJson(result.json).object();
-    result.id = object.value(QStringLiteral("run")).toString();
     result.folder = QDir(object.value(QStringLiteral("folder")).toString()).dirName();
     if (result.folder == QLatin1String(".")) result.folder.clear();
     result.ok = ended.exitCode == 0;
@@ -148,7 +147,7 @@ void Launcher::fail(quint64 number, const QString& sentence) {
             std::filesystem::remove(job->second->temporary, ignored);
             m_jobs.erase(job);
         }
-        Q_EMIT finished(number, LaunchResult{false, {}, {}, {}, sentence, -1});
+        Q_EMIT finished(number, LaunchResult{false, {}, {}, sentence, -1});
     }, Qt::QueuedConnection);
 }
 

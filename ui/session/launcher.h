@@ -17,7 +17,6 @@ namespace lathe::session {
 struct LaunchResult {
     bool ok = false;
     QString folder;       ///< name of the run folder below runs/
-    QString id;
     QByteArray json;      ///< the last line of standard output, as it came
     QString sentence;     ///< why it failed, for people
     int exitCode = -1;    ///< -1: could not be started or was killed

@@ -16,7 +16,7 @@ void LiveFeed::begin(const Recorded& recorded) {
     }
 }
 
-LiveFeed::News LiveFeed::poll(RunData& data, EventLog& events, TimeLeft& timeLeft) {
+LiveFeed::News LiveFeed::poll(RunData& data, EventLog& events, launch::TimeLeft& timeLeft) {
     News news;
     for (int ring = 0; ring < int(m_readers.size()); ++ring) {
         live::RingReader& reader = m_readers[std::size_t(ring)];
@@ -38,7 +38,7 @@ LiveFeed::News LiveFeed::poll(RunData& data, EventLog& events, TimeLeft& timeLef
     return news;
 }
 
-bool LiveFeed::take(int ring, const live::Frame& frame, RunData& data, EventLog& events, TimeLeft& timeLeft, News& news) {
+bool LiveFeed::take(int ring, const live::Frame& frame, RunData& data, EventLog& events, launch::TimeLeft& timeLeft, News& news) {
     switch (frame.type) {
     case live::FrameType::Series:
         if (const auto series = live::decodeSeries(frame.payload); series.ok()) {
@@ -60,7 +60,7 @@ bool LiveFeed::take(int ring, const live::Frame& frame, RunData& data, EventLog&
     return true;
 }
 
-bool LiveFeed::takePoints(int ring, const live::PointsFrame& frame, RunData& data, TimeLeft& timeLeft) {
+bool LiveFeed::takePoints(int ring, const live::PointsFrame& frame, RunData& data, launch::TimeLeft& timeLeft) {
     store::Point point{frame.session, frame.attempt, frame.step, frame.activeNs, frame.wallNs, 0};
     for (const live::PointsFrame::Item& item : frame.items) {
         const auto& names = m_names[std::size_t(ring)];

@@ -5,7 +5,7 @@
 #include "session/event_log.h"
 #include "session/recorded.h"
 #include "session/run_data.h"
-#include "session/time_left.h"
+#include "launch/time_left.h"
 
 #include <cstdint>
 #include <map>
@@ -30,7 +30,7 @@ public:
         bool points = false, events = false;
         bool lapped = false;  ///< frames were overwritten unread: begin() again, poll() brings nothing until then
     };
-    News poll(RunData& data, EventLog& events, TimeLeft& timeLeft);
+    News poll(RunData& data, EventLog& events, launch::TimeLeft& timeLeft);
     /// By ring: how far the database must reach before begin() can go on without a hole.
     const std::vector<std::uint64_t>& needed() const { return m_needed; }
 
@@ -41,8 +41,8 @@ public:
 
 private:
     /// False: names a series that is not known.
-    bool take(int ring, const live::Frame& frame, RunData& data, EventLog& events, TimeLeft& timeLeft, News& news);
-    bool takePoints(int ring, const live::PointsFrame& frame, RunData& data, TimeLeft& timeLeft);
+    bool take(int ring, const live::Frame& frame, RunData& data, EventLog& events, launch::TimeLeft& timeLeft, News& news);
+    bool takePoints(int ring, const live::PointsFrame& frame, RunData& data, launch::TimeLeft& timeLeft);
 
     std::unique_ptr<live::Segment> m_segment;
     std::int32_t m_session;

@@ -1,5 +1,7 @@
 #include "session/recorded.h"
 
+#include "launch/session_row.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -23,13 +25,7 @@ void addPlanned(const rundir::RunFolder& run, std::int32_t session, std::vector<
     if (session <= 0 || there) return;
     const auto plan = rundir::readSession(run, session);
     if (!plan.ok()) return;
-    store::SessionRow row;
-    row.number = session;
-    row.parentSession = plan->parentSession;
-    row.parentAttempt = plan->parentAttempt;
-    row.verb = plan->verb;
-    row.startedNs = plan->startedNs;
-    rows.push_back(row);
+    rows.push_back(launch::rowOf(*plan));
 }
 
 }  // namespace

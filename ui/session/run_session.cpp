@@ -14,6 +14,7 @@
 #include <QTimer>
 
 #include <algorithm>
+#include <limits>
 
 namespace lathe::session {
 
@@ -35,11 +36,10 @@ live::Verb verbOf(RunSession::Request request) {
     return live::Verb::Status;
 }
 
-QString phaseText(const live::Heartbeat& beat) {
+PhaseNow phaseOf(const live::Heartbeat& beat) {
     if (beat.phase == live::Phase::Training || beat.phase == live::Phase::Ended) return {};
-    QString text = toQt(live::name(beat.phase));
-    if (beat.total > 0) text += QStringLiteral(" %1/%2").arg(beat.done).arg(beat.total);
-    return text;
+    const auto small = [](std::int64_t n) { return int(std::clamp<std::int64_t>(n, 0, std::numeric_limits<int>::max())); };
+    return {toQt(live::name(beat.phase)), small(beat.done), small(beat.total)};
 }
 
 /// The state of a run that is up, told by its workers instead of by files that are a second old.
@@ -78,13 +78,17 @@ Attached attach(const rundir::RunFolder& run, std::int32_t session) {
 
 }  // namespace
 
+QString PhaseNow::text() const {
+    return total > 0 ? words + QStringLiteral(" %1/%2").arg(done).arg(total) : words;
+}
+
 QString Eta::text() const {
     if (measuring) return QObject::tr("measuring");
     return seconds ? toQt(durationText(*seconds)) : QString();
 }
 
 struct RunSession::Impl {
-    Impl(RunSession* session, rundir::RunFolder folder) : q(session), run(std::move(folder)), looks(jobPool()), catchUps(jobPool()), attaches(jobPool()) {}
+    Impl(RunSession* session, const rundir::RunFolder& folder) : q(session), run(folder.held()), looks(jobPool()), catchUps(jobPool()), attaches(jobPool()) {}
 
     void look();
     void takeFacts(RunFacts facts);
@@ -111,13 +115,13 @@ struct RunSession::Impl {
     rundir::Summary summary;
     RunData data;
     EventLog events;
-    TimeLeft timeLeft;
+    launch::TimeLeft timeLeft;
     std::vector<CheckpointItem> checkpoints;
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
 };
 
-RunSession::RunSession(rundir::RunFolder run, QObject* parent) : QObject(parent), m_impl(std::make_unique<Impl>(this, std::move(run))) {
+RunSession::RunSession(const rundir::RunFolder& run, QObject* parent) : QObject(parent), m_impl(std::make_unique<Impl>(this, run)) {
     Impl& d = *m_impl;
     d.summary.name = d.run.name();
     d.lookTimer.setSingleShot(true);
@@ -250,7 +254,7 @@ void RunSession::Impl::updateStanding() {
     if (feed) beat = feed->heartbeat();
     if (feed && beat && rundir::isAlive(now.state)) {
         now.state = stateOf(*beat, feed->control(), now.state);
-        now.phase = phaseText(*beat);
+        now.phase = phaseOf(*beat);
         now.heartbeatAge = std::max(0.0, double(Clock::system().monotonicNs() - beat->monotonicNs) * 1e-9);
     }
     standing = now;

@@ -20,12 +20,20 @@
 namespace lathe::session {
 
 /// How the run stands now, as far as this window can know.
+/// What a worker is doing, empty words when it is simply training or over.
+struct PhaseNow {
+    QString words;             ///< "loading data"
+    int done = 0, total = 0;   ///< total 0: not counted
+    QString text() const;      ///< "loading data 210/300"
+    bool operator==(const PhaseNow&) const = default;
+};
+
 struct Standing {
     rundir::State state = rundir::State::Lost;
     QString why;               ///< a sentence, or empty
     bool onThisHost = true;
     bool attached = false;     ///< the shared memory is mapped: what follows is live
-    QString phase;             ///< "loading data 210/300", empty when it is simply training or over
+    PhaseNow phase;
     double heartbeatAge = 0;   ///< seconds since rank 0 last gave a sign of life (while attached)
     bool operator==(const Standing&) const = default;
 };
@@ -49,7 +57,7 @@ public:
     enum class Request { SaveNow, Pause, Unpause, Stop, Discard };
     Q_ENUM(Request)
 
-    explicit RunSession(rundir::RunFolder run, QObject* parent = nullptr);
+    explicit RunSession(const rundir::RunFolder& run, QObject* parent = nullptr);
     ~RunSession() override;
 
     const rundir::RunFolder& run() const;

@@ -1,3 +1,4 @@
+#include "config/config.h"
 #include "engine/session/inspect.h"
 
 #include "base/number_text.h"
@@ -85,7 +86,7 @@ Result<void> checkProduct() {
 }  // namespace
 
 Result<std::string> describeConfig(const std::string& fileOrPreset) {
-    LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig(fileOrPreset));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(fileOrPreset));
     return guarded("describing the model", [&] { return describe(config); });
 }
 

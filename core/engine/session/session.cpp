@@ -25,17 +25,6 @@ using nlohmann::json;
 /// Frames that a stopped recorder does not take are spilled after so long, and the checkpoint is published.
 constexpr auto kRecorderPatience = std::chrono::seconds(2);
 
-ExitCode exitCodeOf(rundir::State state) {
-    switch (state) {
-    case rundir::State::Completed: return ExitCode::Completed;
-    case rundir::State::Stopped: return ExitCode::Stopped;
-    case rundir::State::Diverged: return ExitCode::Diverged;
-    case rundir::State::OutOfMemory: return ExitCode::OutOfMemory;
-    case rundir::State::Interrupted: return ExitCode::Interrupted;
-    default: return ExitCode::Failed;
-    }
-}
-
 Ending endingOf(const Error& error) {
     const std::string text = error.text();
     const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
@@ -48,7 +37,7 @@ Ending endingOf(const Error& error) {
 class Session {
 public:
     Session(const SessionArguments& arguments, std::unique_ptr<live::Segment> segment)
-        : m_run(arguments.run), m_number(arguments.session), m_segment(std::move(segment)), m_pulse(*m_segment, arguments.rank, arguments.lifelineFd),
+        : m_run(rundir::RunFolder(arguments.run).held()), m_number(arguments.session), m_segment(std::move(segment)), m_pulse(*m_segment, arguments.rank, arguments.lifelineFd),
           m_frames(*m_segment, arguments.rank, arguments.session), m_spiller(*m_segment, arguments.rank, m_run.spill(), arguments.session),
           m_steering(*m_segment, m_pulse, m_frames) {}
 
@@ -75,7 +64,7 @@ private:
             if (const auto begin = rundir::readCheckpoint(m_run.checkpoints() / m_record.checkpoint); begin.ok()) m_begin = begin->counters;
         }
         LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(m_run));
-        LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig(m_run.sessionYaml(m_number).string()));
+        LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(m_run.sessionYaml(m_number).string()));
         LATHE_TRY_ASSIGN(m_setup, Setup::build(config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
             m_pulse.phase(phase, done, total);
             return !m_steering.stopAsked();
@@ -114,7 +103,9 @@ private:
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
         const Counters& counters = m_setup->progress.counters;
         for (const std::string& change : changes.sentences) m_frames.event("warning", "Changed since the checkpoint: " + change, {}, counters);
-        for (const std::string& change : m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates)) m_frames.event("warning", change, {}, counters);
+        const auto curveChanges = m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates, counters.globalStep, m_record.newCurve);
+        if (m_record.newCurve && !curveChanges.empty()) reasons.push_back("a new learning-rate curve");
+        for (const std::string& change : curveChanges) m_frames.event("warning", change, {}, counters);
         if (m_setup->best->dropForeign()) m_frames.event("warning", "The best value begins anew: another metric was chosen", {}, counters);
         if (m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
         m_resumeReport = std::make_unique<ResumeReport>(m_frames, checkpoint.record.probe, std::move(reasons));
@@ -213,7 +204,7 @@ ExitCode runSession(const SessionArguments& arguments) {
     const auto lock = rundir::RunLock::acquire(run.workersLock(), true);
     if (!lock.ok()) {
         log::error(lock.error().text());
-        return lock.error().code == ErrorCode::Busy ? ExitCode::Busy : ExitCode::Failed;
+        return exitCodeOf(lock.error().code);
     }
     auto segment = live::Segment::open(arguments.segmentFd, true);
     if (!segment.ok()) {

@@ -5,16 +5,9 @@
 
 namespace lathe::engine {
 
-Result<config::RunConfig> loadConfig(const std::string& fileOrPreset) {
-    LATHE_TRY_ASSIGN(config::Loaded loaded, config::load(fileOrPreset));
-    for (const config::Problem& problem : loaded.problems)
-        if (problem.severity == config::Severity::Error) return Error{ErrorCode::Config, problem.sentence, problem.key, {}};
-    return std::move(loaded.config);
-}
-
 Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
     const int session = rundir::newestSession(run);
-    LATHE_TRY_ASSIGN(const config::RunConfig config, loadConfig((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
     return build(config, [](live::Phase, std::int64_t, std::int64_t) { return true; });
 }
 

@@ -20,9 +20,6 @@ namespace lathe::engine {
 /// What is being built, for people who wait; false ends it with ErrorCode::Stopped.
 using SetupProgress = std::function<bool(live::Phase phase, std::int64_t done, std::int64_t total)>;
 
-/// A configuration without errors; the first one otherwise.
-Result<config::RunConfig> loadConfig(const std::string& fileOrPreset);
-
 struct Setup {
     config::RunConfig config;
     at::Device device = at::kCPU;

@@ -54,7 +54,7 @@ public:
         return {{"loss", lossSum(output, batch, m_smoothing), sumOfWeights(batch), 1}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<ClassificationPool>(m_smoothing); }
-    std::vector<MetricInfo> metricInfo() const override { return {{"accuracy", true}, {"loss", false}}; }
+    std::vector<config::Metric> metricInfo() const override { return config::metricsOf("classification"); }
 
 private:
     double m_smoothing;

@@ -92,7 +92,7 @@ public:
         return {{"loss", weightedSum(elementLosses(output, batch.target, m_loss).mean(1), batch), sumOfWeights(batch), 1}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<RegressionPool>(m_loss); }
-    std::vector<MetricInfo> metricInfo() const override { return {{"loss", false}, {"mse", false}, {"mae", false}, {"r2", true}}; }
+    std::vector<config::Metric> metricInfo() const override { return config::metricsOf("regression"); }
 
 private:
     Loss m_loss;

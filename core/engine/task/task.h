@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "config/metrics.h"
 #include "config/sections.h"
 #include "dataset/dataset.h"
 #include "engine/data/batch.h"
@@ -37,11 +38,6 @@ public:
     virtual std::map<std::string, double> values() const = 0;
 };
 
-struct MetricInfo {
-    std::string name;
-    bool higherIsBetter = false;
-};
-
 /// One part of an update cycle; most tasks have one. global_step advances when the primary phase was applied.
 struct Phase {
     std::string name = "train";
@@ -58,7 +54,7 @@ public:
     virtual double weightOf(const Batch& batch) const = 0;                           ///< Σ weights of the term, without a forward pass
     virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
     virtual std::unique_ptr<MetricPool> metrics() const = 0;
-    virtual std::vector<MetricInfo> metricInfo() const = 0;                          ///< first: the default for "best"
+    virtual std::vector<config::Metric> metricInfo() const = 0;                       ///< first: the default for "best"
 };
 
 /// Config errors name task.* keys.

@@ -18,22 +18,24 @@ Result<Curve> Curve::make(const config::RunConfig& config, std::optional<GlobalS
     return curve;
 }
 
-std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned) {
+std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned, GlobalStep at, bool anew) {
     std::vector<std::string> changes;
     const std::int64_t stored = m_schedule.totalUpdates;
-    if (config.schedule.totalUpdates && *config.schedule.totalUpdates != stored) {
-        m_schedule.totalUpdates = *config.schedule.totalUpdates;
-        changes.push_back("The learning-rate curve is now " + std::to_string(m_schedule.totalUpdates) + " updates long, it was " + std::to_string(stored));
-    } else if (!config.schedule.totalUpdates && planned && planned->value() != stored && config.schedule.name != "constant") {
-        changes.push_back("The run is now " + std::to_string(planned->value()) + " updates long; its learning-rate curve keeps " + std::to_string(stored) +
-                          " (schedule.total_updates changes it)");
-    }
-    if (m_baseRate != config.optimizer.learningRate)
-        changes.push_back("The learning rate is now " + shortText(config.optimizer.learningRate) + ", it was " + shortText(m_baseRate));
+    const double rateBefore = rateAt(at), baseBefore = m_baseRate;
+    const std::optional<std::int64_t> wanted = config.schedule.totalUpdates || !planned ? config.schedule.totalUpdates : std::optional(planned->value());
     m_schedule.name = config.schedule.name;
     m_schedule.warmupUpdates = config.schedule.warmupUpdates;
     m_schedule.finalFactor = config.schedule.finalFactor;
     m_baseRate = config.optimizer.learningRate;
+    if (wanted && (anew || config.schedule.totalUpdates)) m_schedule.totalUpdates = *wanted;
+    const std::string length = std::to_string(m_schedule.totalUpdates);
+    if (m_schedule.totalUpdates != stored) changes.push_back("The learning-rate curve is now " + length + " updates long, it was " + std::to_string(stored));
+    else if (wanted && *wanted != stored && m_schedule.name != "constant")
+        changes.push_back("The run is now " + std::to_string(*wanted) + " updates long; its learning-rate curve keeps " + length +
+                          " (--new-curve makes it anew), so the rate goes on at " + shortText(rateAt(at)));
+    if (baseBefore != m_baseRate) changes.push_back("The learning rate is now " + shortText(m_baseRate) + ", it was " + shortText(baseBefore));
+    if (rateAt(at) != rateBefore)
+        changes.push_back("The rate of update " + std::to_string(at.value() + 1) + " is " + shortText(rateAt(at)) + ", by the stored curve it was " + shortText(rateBefore));
     return changes;
 }
 

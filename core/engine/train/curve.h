@@ -1,5 +1,5 @@
 // The learning-rate curve as registered state. A run that is made longer keeps the curve it began with, unless
-// schedule.total_updates says otherwise.
+// schedule.total_updates says otherwise or a new curve is asked for.
 #pragma once
 
 #include "config/sections.h"
@@ -17,15 +17,18 @@ public:
 
     const plan::Schedule& schedule() const { return m_schedule; }
     double baseRate() const { return m_baseRate; }
-    /// After a load: what the configuration says now wins, but for a length that it does not name. Returns sentences
-    /// about what changed.
-    std::vector<std::string> reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned);
+    /// After a load: what the configuration says now wins, but for a length that it does not name; with `anew` the whole
+    /// curve is the one that the configuration makes now. Returns sentences about what changed, with the rate of the
+    /// update after `at` before and now.
+    std::vector<std::string> reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned, GlobalStep at, bool anew);
 
     std::string stateName() const override { return "schedule"; }
     StateValues stateValues() const override;
     Result<void> setStateValues(const StateValues& values) override;
 
 private:
+    double rateAt(GlobalStep at) const { return m_baseRate * plan::factorAt(m_schedule, at); }
+
     plan::Schedule m_schedule;
     double m_baseRate = 0;
 };

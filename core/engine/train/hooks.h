@@ -89,7 +89,8 @@ public:
     /// A required hook that throws ends training; another one is reported and training goes on.
     virtual bool required() const { return false; }
     virtual void at(const HookContext& context, Wishes& wishes) = 0;
-    /// Blocks while the pause asked for lasts. Called by the loop at an update boundary. Returns early for something
+    /// Blocks while the pause asked for lasts. Called by the loop between updates and between the
+    /// batches of an evaluation. Returns early for something
     /// else that was asked for meanwhile, with the pause asked for again.
     virtual void waitWhilePaused(Wishes&) {}
 };

@@ -3,6 +3,8 @@
 #include "base/number_text.h"
 #include "engine/train/guard.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -186,10 +188,11 @@ void Trainer::probeNextWindow() {
     else if (m_parts.parallel->world() > 1) endBy(probe.error(), false);  // the others still wait in the middle of it
 }
 
-void Trainer::obey() {
-    Due nothing;
-    if (!m_agreed) agreeOnWishes(nothing);
-    while (m_wishes.pause && !m_wishes.stop && !m_ending) {
+void Trainer::holdWhilePaused() {
+    const at::AutoGradMode grad(true);  // what is saved holds a look at the next window, also in the middle of an evaluation
+    const bool isEnding = m_ending.has_value();
+    while (m_wishes.pause && !m_wishes.stop && m_ending.has_value() == isEnding) {
+        Due nothing;
         m_wishes.pause = false;
         m_parts.time->pause();
         for (Hook* hook : m_parts.hooks) hook->waitWhilePaused(m_wishes);
@@ -200,6 +203,12 @@ void Trainer::obey() {
         save("asked");
         agreeOnWishes(nothing);
     }
+}
+
+void Trainer::obey() {
+    Due nothing;
+    if (!m_agreed) agreeOnWishes(nothing);
+    if (!m_ending) holdWhilePaused();
     const bool saves = m_wishes.save;
     if (std::exchange(m_wishes.evaluate, false) && !m_ending) evaluate();
     if (saves && !m_ending) save("asked");

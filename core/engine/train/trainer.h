@@ -143,11 +143,13 @@ private:
     void count(const UpdateResult& result);
     void checkTarget();
     void evaluate();
-    bool stopIsAgreed();
+    /// Acts on what ranks wish between two batches; false: the evaluation is given up for a stop.
+    bool evaluationGoesOn();
     Result<SaveOutcome> savedByFirstRank(const std::string& reason);
     void save(const std::string& reason);
     void probeNextWindow();
     void obey();
+    void holdWhilePaused();
     void conclude();
     void visit(HookContext context);
     void end(rundir::State state, std::string why, bool save = true);

@@ -22,23 +22,13 @@ bool Trigger::due(const Counters& counters, double activeSeconds) {
     return false;
 }
 
-Result<BestValue> BestValue::make(const config::EvaluationSection& section, const std::vector<MetricInfo>& metrics) {
+Result<BestValue> BestValue::make(const config::EvaluationSection& section, const std::vector<config::Metric>& metrics) {
+    LATHE_TRY_ASSIGN(const config::Metric chosen, config::bestMetric(section, metrics));
     BestValue best;
     best.m_minDelta = section.minDelta;
     best.m_patience = section.patience;
-    std::string wanted = section.bestMetric;
-    if (wanted.starts_with("eval/")) wanted = wanted.substr(5);
-    std::string known;
-    for (const MetricInfo& info : metrics) {
-        known += (known.empty() ? "" : ", ") + info.name;
-        if (best.m_metric.empty() && (wanted == "auto" || wanted == info.name)) {
-            best.m_metric = info.name;
-            best.m_higherIsBetter = info.higherIsBetter;
-        }
-    }
-    if (best.m_metric.empty())
-        return Error{ErrorCode::Config, "There is no metric “" + wanted + "” in this task; it has: " + known, "evaluation.best_metric", {}};
-    if (section.bestDirection != "auto") best.m_higherIsBetter = section.bestDirection == "max";
+    best.m_metric = chosen.name;
+    best.m_higherIsBetter = chosen.higherIsBetter;
     best.m_savedMetric = best.chosenMetric();
     return best;
 }

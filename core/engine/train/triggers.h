@@ -4,7 +4,7 @@
 
 #include "base/counters.h"
 #include "base/interval.h"
-#include "config/sections.h"
+#include "config/metrics.h"
 #include "engine/task/task.h"
 #include "engine/train/hooks.h"
 #include "engine/train/train_state.h"
@@ -32,7 +32,7 @@ private:
 class BestValue final : public Stateful {
 public:
     /// Config error listing the metrics when the name is not among them.
-    static Result<BestValue> make(const config::EvaluationSection& section, const std::vector<MetricInfo>& metrics);
+    static Result<BestValue> make(const config::EvaluationSection& section, const std::vector<config::Metric>& metrics);
 
     /// Takes one evaluation; true when it is the best so far.
     bool take(const Metrics& metrics, GlobalStep step);

@@ -169,7 +169,7 @@ void Trainer::evaluate() {
 
 Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
     const at::NoGradGuard noGrad;
-    const auto start = std::chrono::steady_clock::now();
+    const double start = m_parts.time->seconds();  // without pauses
     EvaluationOutcome outcome;
     EvaluationSource& data = *m_parts.evaluationData;
     Parallel& parallel = *m_parts.parallel;
@@ -191,18 +191,28 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
             done += batch.count();
         }
         visit({.point = Point::EvalBatch, .done = std::min(done * parallel.world(), data.samples()), .total = data.samples()});
-        if (stopIsAgreed()) return std::optional<EvaluationOutcome>();
+        if (!evaluationGoesOn()) return std::optional<EvaluationOutcome>();
     }
     if (!isAlone) mergeInOrder(parallel, mine, *pool);
     outcome.metrics = pool->values();
-    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome.seconds = m_parts.time->seconds() - start;
     return std::optional<EvaluationOutcome>(std::move(outcome));
 }
 
-bool Trainer::stopIsAgreed() {
-    if (m_parts.parallel->agree(m_wishes.stop ? 1 : 0) == 0) return false;
-    if (m_parts.parallel->world() > 1) adoptStop();
-    return true;
+bool Trainer::evaluationGoesOn() {
+    enum : std::uint64_t { Stop = 1, Pause = 2 };
+    while (true) {
+        const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0));
+        const bool isAlone = m_parts.parallel->world() == 1;
+        if ((agreed & Stop) != 0) {
+            if (!isAlone) adoptStop();
+            return false;
+        }
+        if ((agreed & Pause) == 0 || (m_ending && !isAlone)) return true;
+        m_wishes.pause = true;
+        holdWhilePaused();
+        m_agreed = false;
+    }
 }
 
 ActiveTime::ActiveTime(const Clock& clock) : m_clock(clock), m_startNs(clock.monotonicNs()) {}

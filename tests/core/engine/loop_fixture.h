@@ -82,7 +82,7 @@ public:
         ++evaluations;
         return std::make_unique<ScriptedPool>(value);
     }
-    std::vector<MetricInfo> metricInfo() const override { return {{"loss", false}}; }
+    std::vector<config::Metric> metricInfo() const override { return {{"loss", false}}; }
 
     std::vector<double> script;
     mutable std::size_t evaluations = 0;
@@ -174,13 +174,17 @@ public:
         if (context.point == Point::Exception) exceptions.emplace_back(context.text);
         if (act) act(context, wishes);
     }
-    void waitWhilePaused(Wishes&) override { ++pauses; }
+    void waitWhilePaused(Wishes& wishes) override {
+        ++pauses;
+        if (whilePaused) whilePaused(wishes);
+    }
     std::vector<Row> rows;
     std::vector<std::int64_t> stepsSeen;
     std::vector<std::pair<std::int64_t, double>> evaluations;
     std::vector<std::string> saveErrors, exceptions;
     std::string order;
     std::function<void(const HookContext&, Wishes&)> act;
+    std::function<void(Wishes&)> whilePaused;
     bool isRequired = false;
     int pauses = 0;
 };

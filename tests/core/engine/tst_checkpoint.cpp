@@ -368,16 +368,39 @@ private Q_SLOTS:
         Curve curve = Curve::make(config, GlobalStep(20)).value();
         Curve loaded = Curve::make(config, GlobalStep(40)).value();
         QVERIFY(loaded.setStateValues(curve.stateValues()).ok());
-        auto told = loaded.reconcile(config, GlobalStep(40));
+        auto told = loaded.reconcile(config, GlobalStep(40), GlobalStep(12), false);
         QCOMPARE(loaded.schedule().totalUpdates, 20);
         QCOMPARE(told.size(), std::size_t(1));
         QVERIFY(told[0].find("40") != std::string::npos && told[0].find("20") != std::string::npos);
         config.schedule.totalUpdates = 40;
         config.optimizer.learningRate = 1e-4;
-        told = loaded.reconcile(config, GlobalStep(40));
+        told = loaded.reconcile(config, GlobalStep(40), GlobalStep(12), false);
         QCOMPARE(loaded.schedule().totalUpdates, 40);
         QCOMPARE(loaded.baseRate(), 1e-4);
+        QCOMPARE(told.size(), std::size_t(3));
+    }
+    void aNewCurveIsMadeOnlyWhenAskedForAndTellsBothRates() {
+        config::RunConfig config;
+        config.optimizer.learningRate = 1e-3;
+        config.schedule.name = "linear";
+        config.schedule.warmupUpdates = 0;
+        config.schedule.finalFactor = 0;
+        const Curve stored = Curve::make(config, GlobalStep(20)).value();
+        Curve kept = Curve::make(config, GlobalStep(40)).value(), anew = kept;
+        QVERIFY(kept.setStateValues(stored.stateValues()).ok() && anew.setStateValues(stored.stateValues()).ok());
+        const auto rate = [](const Curve& curve, std::int64_t step) { return curve.baseRate() * plan::factorAt(curve.schedule(), GlobalStep(step)); };
+
+        auto told = kept.reconcile(config, GlobalStep(40), GlobalStep(12), false);
+        QCOMPARE(told.size(), std::size_t(1));
+        QVERIFY2(told[0].find("--new-curve") != std::string::npos && told[0].find("0.0004") != std::string::npos, told[0].c_str());
+        QCOMPARE(rate(kept, 12), 1e-3 * (1 - 12.0 / 20));
+        QCOMPARE(rate(kept, 30), 0.0);
+
+        told = anew.reconcile(config, GlobalStep(40), GlobalStep(12), true);
+        QCOMPARE(rate(anew, 12), 1e-3 * (1 - 12.0 / 40));
         QCOMPARE(told.size(), std::size_t(2));
+        QVERIFY2(told[1].find("update 13") != std::string::npos && told[1].find("0.0007") != std::string::npos && told[1].find("0.0004") != std::string::npos, told[1].c_str());
+        QVERIFY(anew.reconcile(config, GlobalStep(40), GlobalStep(13), false).empty());  // from now on it is the stored one
     }
 
 private:

@@ -269,6 +269,39 @@ private Q_SLOTS:
         QVERIFY(f.recorder.order.find(order) != std::string::npos);
     }
 
+    void aPauseTakesEffectWithinAnEvaluation() {
+        Fixture f;
+        f.windows.batches = ones(2);
+        f.evaluation.batches = ones(3);
+        f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
+        f.recorder.act = [&](const HookContext& context, Wishes& wishes) {
+            if (context.point == Point::EvalBatch && context.done == 1) wishes.pause = true;
+        };
+        f.recorder.whilePaused = [&](Wishes& wishes) {
+            QCOMPARE(f.recorder.evaluations.size(), std::size_t(0));
+            if (f.recorder.pauses == 1) wishes.save = wishes.pause = true;  // a save is asked for meanwhile
+        };
+        QCOMPARE(f.run(1).state, rundir::State::Completed);
+        QCOMPARE(f.recorder.pauses, 2);
+        QVERIFY2(f.recorder.order.find("evaluation batch; before save; after save; evaluation batch; evaluation batch; evaluation end; ") != std::string::npos, f.recorder.order.c_str());
+        QCOMPARE(f.recorder.evaluations.size(), std::size_t(1));
+        QCOMPARE(f.saver.reasons.at(0), std::string("asked"));
+        QCOMPARE(f.saver.pending.at(0), true);
+        QVERIFY(!f.saver.probes.at(0).samples.empty());
+    }
+
+    void aStopEndsAPauseWithinAnEvaluation() {
+        Fixture f;
+        f.windows.batches = ones(2);
+        f.evaluation.batches = ones(3);
+        f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
+        f.recorder.act = [&](const HookContext& context, Wishes& wishes) { wishes.pause = wishes.pause || context.point == Point::EvalBatch; };
+        f.recorder.whilePaused = [&](Wishes& wishes) { wishes.stop = Ending{rundir::State::Stopped, "Stopped, as asked", true}; };
+        QCOMPARE(f.run(1).state, rundir::State::Stopped);
+        QCOMPARE(f.recorder.pauses, 1);
+        QCOMPARE(f.saver.pending.at(0), true);
+    }
+
     void failedEvaluationPublishesACheckpointThatOwesIt() {
         Fixture f;
         f.windows.batches = ones(4);

@@ -188,7 +188,7 @@ private Q_SLOTS:
         for (const auto& task : {made(section("classification"), classesInfo(2)), made(section("regression"), targetsInfo(1))}) {
             const auto values = task->metrics()->values();
             QCOMPARE(values.size(), task->metricInfo().size());
-            for (const MetricInfo& info : task->metricInfo())
+            for (const config::Metric& info : task->metricInfo())
                 QVERIFY(std::isnan(values.at(info.name)));
         }
     }

@@ -3,6 +3,7 @@
 // The forms that scripts rely on, and what the command line says when it is used wrongly.
 #include "base/number_text.h"
 #include "config/config.h"
+#include "rundir/checkpoint_manifest.h"
 #include "rundir/safetensors_header.h"
 #include "trainer_process.h"
 
@@ -188,6 +189,123 @@ private Q_SLOTS:
         QCOMPARE(ask({"restore", QString::fromStdString(id)}).code, 0);
         QCOMPARE(ask({"verify", "latest@10"}).code, 0);
         QCOMPARE(ask({"restore", QString::fromStdString(id)}).code, 2);
+    }
+    void aDeletedCheckpointLeavesWhatOthersShare() {
+        m_workspace->setScript("metric 0.5; points 10; save; metric 0.9; points 10; save; points 5; save; end stopped, 4");
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=first"}).code, 4);
+        const auto run = m_workspace->latest();
+        QCOMPARE(ask({"fork", "first@20", "--set", "run.name=second"}).code, 4);  // shares the files of step 20
+        const auto shared = run.checkpoints() / "s001-000000020/model-00000.safetensors";
+        QCOMPARE(std::filesystem::hard_link_count(shared), std::uintmax_t{2});
+
+        const Answer deleted = ask({"delete", "first@20", "--json"});
+        QVERIFY2(deleted.code == 0, deleted.err.c_str());
+        QCOMPARE(deleted.json()["checkpoint"], json("s001-000000020"));
+        QVERIFY(!std::filesystem::exists(run.checkpoints() / "s001-000000020"));
+        QCOMPARE(ask({"verify", "second@20"}).code, 0);
+        const json left = ask({"show", "first", "--json"}).json();
+        QCOMPARE(left["checkpoints"].size(), std::size_t{2});
+        QCOMPARE(left["series"][0]["points"], json(25));  // its curves stay
+        const auto names = *listFolder(run.checkpoints());
+        for (const std::string& name : names) QVERIFY2(!name.starts_with("."), name.c_str());
+        QCOMPARE(ask({"roll-back", "first@10"}).code, 4);
+        QCOMPARE(ask({"delete", "first@20"}).code, 2);  // gone
+    }
+    void aCheckpointIsNotDeletedAgainstItsRule() {
+        m_workspace->setScript("points 10; save; points 10; save; end stopped, 4");
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 4);
+        const auto run = m_workspace->latest();
+        for (const QStringList& words : {QStringList{"delete", "latest@11"}, {"delete", "latest@"}, {"delete", "nowhere@10"}, {"delete", "latest@../run.json"}, {"delete", "latest@s001-000000099"}}) {
+            const Answer refused = ask(words);
+            QVERIFY2(refused.code == 2 && !refused.err.empty(), refused.err.c_str());
+        }
+        QCOMPARE(ask({"pin", "latest@10"}).code, 0);
+        const Answer pinned = ask({"delete", "latest@10"});
+        QVERIFY2(pinned.code == 2 && pinned.err.find("unpin") != std::string::npos, pinned.err.c_str());
+        // One that is damaged can be named by its folder.
+        std::filesystem::remove(run.checkpoints() / "s001-000000020/model-00000.safetensors");
+        QCOMPARE(ask({"delete", "latest@s001-000000020"}).code, 0);
+        QCOMPARE(rundir::listCheckpoints(run.checkpoints()).size(), std::size_t{1});
+        m_workspace->setScript("points 5; train");
+        QCOMPARE(ask({"continue", "latest", "--detach"}).code, 0);
+        const Answer busy = ask({"delete", "latest@10"});
+        QVERIFY2(busy.code == 8 && busy.err.find("stop it first") != std::string::npos, busy.err.c_str());
+        QCOMPARE(ask({"unpin", "latest@10"}).code, 0);
+        QCOMPARE(ask({"stop", "latest"}).code, 0);
+        QCOMPARE(ask({"delete", "latest@10"}).code, 0);
+    }
+    void theBestCheckpointIsDeletedOnlyWithAWord() {
+        m_workspace->setScript("metric 0.5; points 10; save; metric 0.9; points 10; savebest; metric 0.7; points 10; save; end stopped, 4");
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 4);
+        const Answer deleted = ask({"delete", "latest@best"});
+        QVERIFY2(deleted.code == 0 && deleted.out.find("s001-000000020") != std::string::npos && deleted.out.find("the best") != std::string::npos, deleted.out.c_str());
+        QCOMPARE(ask({"eval", "latest@best"}).code, 0);  // the next best one
+    }
+    void exportChecksWhatItTakes() {
+        m_workspace->setScript("points 10; save; end completed, 0");
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        const auto folder = m_workspace->latest().checkpoints() / "s001-000000010";
+        const auto flip = [&](const char* name) {
+            std::string content = *readFile(folder / name, 1 << 20);
+            content.back() = static_cast<char>(content.back() ^ 1);
+            QVERIFY(replaceFile(FileSystem::real(), folder / name, content).ok());
+        };
+        flip("optimizer-00000.safetensors");
+        const Answer told = ask({"export", "latest", "--json"});
+        QVERIFY2(told.code == 0 && told.err.find("optimizer-00000.safetensors") != std::string::npos && told.err.find("weights are whole") != std::string::npos, told.err.c_str());
+        QCOMPARE(told.json()["damaged"].size(), std::size_t{1});
+        flip("model-00000.safetensors");
+        const Answer refused = ask({"export", "latest"});
+        QVERIFY2(refused.code == 3 && refused.err.find("model-00000.safetensors") != std::string::npos, refused.err.c_str());
+        const auto run = m_workspace->latest();
+        QVERIFY(std::filesystem::exists(run.exportFolder() / "model.safetensors"));  // the one before stays
+        QVERIFY(!std::filesystem::exists(run.root() / ".export-unfinished"));
+    }
+    void aLiveRunIsExportedFromACheckpoint() {
+        m_workspace->setScript("points 10; save; train");
+        QCOMPARE(ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = m_workspace->latest();
+        QVERIFY(eventually([&] { return !rundir::listCheckpoints(run.checkpoints()).empty() && rundir::listCheckpoints(run.checkpoints())[0].problem.empty(); }));
+        const Answer exported = ask({"export", "latest", "--json"});
+        QVERIFY2(exported.code == 0, exported.err.c_str());
+        QCOMPARE(exported.json()["checkpoint"], json("s001-000000010"));
+        QCOMPARE(ask({"show", "latest", "--json"}).json()["state"], json("running"));
+        {
+            const auto other = rundir::RunLock::acquire(run.exportLock());
+            QCOMPARE(ask({"export", "latest"}).code, 8);  // two at once do not mix
+        }
+        QCOMPARE(ask({"stop", "latest"}).code, 0);
+    }
+    void damagedRecordsAreListedWithReasonAndRemedy() {
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=one"}).code, 0);
+        const auto one = m_workspace->latest();
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=two"}).code, 0);
+        const auto two = m_workspace->latest();
+        QVERIFY(replaceFile(FileSystem::real(), one.runJson(), "").ok());
+        QVERIFY(replaceFile(FileSystem::real(), two.sessionJson(1), "garbage").ok());
+        const Answer listed = ask({"runs"});
+        QCOMPARE(listed.code, 0);
+        QVERIFY2(listed.err.find("run.json") != std::string::npos && listed.err.find("export " + one.name()) != std::string::npos, listed.err.c_str());
+        QVERIFY2(listed.err.find("1.json") != std::string::npos && listed.err.find("fork " + two.name() + "@latest") != std::string::npos, listed.err.c_str());
+        QVERIFY2(!listed.out.starts_with(" ") && listed.out.find("\n ") == std::string::npos, listed.out.c_str());  // no empty id
+        const QString first = QString::fromStdString(one.name());
+        QVERIFY(ask({"show", first}).err.find("run.json") != std::string::npos);
+        QCOMPARE(ask({"export", first}).code, 0);  // the remedies that are named work
+        const Answer refused = ask({"continue", "two"});
+        QVERIFY2(refused.code == 3 && refused.err.find("fork " + two.name() + "@latest") != std::string::npos, refused.err.c_str());
+        QCOMPARE(ask({"fork", QString::fromStdString(two.name()) + "@latest", "--set", "run.name=three"}).code, 0);
+    }
+    void aNewCurveIsAskedForByAFlag() {
+        m_workspace->setScript("points 10; save; end completed, 0");
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.max_updates=10"}).code, 0);
+        const auto run = m_workspace->latest();
+        QCOMPARE(ask({"continue", "latest", "--set", "run.max_updates=20"}).code, 0);
+        QVERIFY(!rundir::readSession(run, 2)->newCurve);
+        QCOMPARE(ask({"continue", "latest", "--set", "run.max_updates=40", "--new-curve"}).code, 0);
+        QVERIFY(rundir::readSession(run, 3)->newCurve);
+        QCOMPARE(ask({"roll-back", "latest@20", "--new-curve"}).code, 0);
+        QVERIFY(rundir::readSession(run, 4)->newCurve);
+        QCOMPARE(ask({"run", "digits-mlp", "--new-curve"}).code, 2);  // a new run has no curve yet
     }
     void aLiveRunIsNotDeleted() {
         m_workspace->setScript("train");

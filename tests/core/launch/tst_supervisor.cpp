@@ -6,60 +6,19 @@
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
-#include "read_only.h"
-#include "trainer_process.h"
+#include "supervised.h"
 
-#include <QtCore/QScopeGuard>
 #include <QtTest/QTest>
 
 #include <algorithm>
-#include <sys/mount.h>
 #include <unistd.h>
 
 using namespace lathe;
 using namespace lathe::test;
 using rundir::State;
 
-static std::size_t pointsOf(const rundir::RunFolder& run, const std::string& series) {
-    const auto reader = store::RunReader::open(run.database());
-    if (!reader) return 0;
-    const auto points = (*reader)->points(series, store::RunReader::Line::All);
-    return points ? points->size() : 0;
-}
-
-static std::vector<std::string> eventKinds(const rundir::RunFolder& run) {
-    std::vector<std::string> out;
-    const auto reader = store::RunReader::open(run.database());
-    const auto events = (*reader)->events();
-    for (const auto& row : *events) out.push_back(row.event.kind);
-    return out;
-}
-
-/// What a session that is over must not leave.
-static void nothingIsLeft(const rundir::RunFolder& run) {
-    QVERIFY(!rundir::RunLock::isHeld(run.lock()) && !rundir::RunLock::isHeld(run.workersLock()));
-    for (const auto& file : {run.liveJson(), run.socket(), run.reserve()}) QVERIFY2(!std::filesystem::exists(file), file.c_str());
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(run.root()))
-        QVERIFY2(entry.path().string().find(".tmp-") == std::string::npos, entry.path().c_str());
-}
-
 class TestSupervisor : public QObject {
     Q_OBJECT
-
-    static std::unique_ptr<Workspace> fresh(const std::string& script) {
-        auto workspace = std::make_unique<Workspace>();
-        workspace->useFakeWorker(LATHE_BIN_DIR);
-        workspace->setScript(script);
-        return workspace;
-    }
-    /// A detached run that has made some steps.
-    static rundir::RunFolder running(const Workspace& workspace) {
-        const Answer answer = workspace.ask({"run", "digits-mlp", "--detach"});
-        if (answer.code != 0) qFatal("did not start: %s", answer.err.c_str());
-        const rundir::RunFolder run = workspace.latest();
-        if (!eventually([&] { return pointsOf(run, "train/loss") > 10; })) qFatal("no steps");
-        return run;
-    }
 
 private Q_SLOTS:
     void everyEndingHasItsStateAndCode_data() {
@@ -323,45 +282,6 @@ private Q_SLOTS:
         }
         QCOMPARE(rundir::newestSession(one), 1);
     }
-    void aStoppedRecorderLosesNothing() {
-        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
-        std::filesystem::remove(workspaceFlag());
-        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
-        const auto run = workspace->latest();
-        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 30; }));
-        const auto live = *rundir::readLive(run);
-        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGSTOP);
-        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
-        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
-        QVERIFY(!listFolder(run.spill())->empty());
-        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
-        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
-        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{60030});
-        QCOMPARE(pointsOf(run, "train/lr"), std::size_t{60030});
-        nothingIsLeft(run);
-    }
-    void whatIsLostAllTheSameIsCountedExactly() {
-        const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
-        std::filesystem::remove(workspaceFlag());
-        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
-        const auto run = workspace->latest();
-        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 30; }));
-        const auto live = *rundir::readLive(run);
-        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGSTOP);
-        std::filesystem::remove(run.spill());  // nowhere to spill to
-        QVERIFY(replaceFile(FileSystem::real(), run.spill(), "in the way").ok());
-        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
-        QVERIFY(eventually([&] { return !processLives(live->workers.at(0).pid); }));
-        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGCONT);
-        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
-        QVERIFY(launch::standingOf(run).state == State::Completed);
-        const auto reader = store::RunReader::open(run.database());
-        const auto events = (*reader)->events();
-        QCOMPARE(events->back().event.kind, std::string("frames_lost"));
-        const auto lost = nlohmann::json::parse(events->back().event.json).value("frames", std::size_t{0});
-        QVERIFY(lost > 0);
-        QCOMPARE(pointsOf(run, "train/loss") + lost, std::size_t{60030});
-    }
     void unfinishedCheckpointsAreListedThenRemoved() {
         const auto workspace = fresh("points 5; save; points 5; partial; signal 9");
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
@@ -517,23 +437,6 @@ private Q_SLOTS:
         QVERIFY2(refused.err.find("format 9") != std::string::npos, refused.err.c_str());
         QVERIFY(replaceFile(FileSystem::real(), run.sessionJson(1), session).ok());
     }
-    void aReadOnlyFolderIsReadAndNotChanged() {
-        const auto workspace = fresh("points 5; save; end stopped, 4");
-        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 4);
-        const auto run = workspace->latest();
-        const ReadOnlyFolder readOnly(run.root());
-        if (!readOnly.works()) QSKIP("no right to mount, and root may write anywhere");
-        QVERIFY(launch::standingOf(run).state == State::Stopped);
-        QCOMPARE(workspace->ask({"show", "latest", "--json"}).json()["series"].empty(), false);
-        QCOMPARE(workspace->ask({"series", "latest", "train/loss", "--json"}).json().size(), std::size_t{5});
-        QCOMPARE(workspace->ask({"verify", "latest@latest"}).code, 0);
-        for (const QStringList& words : {QStringList{"continue", "latest"}, {"roll-back", "latest@5"}, {"pin", "latest@5"}, {"export", "latest"}}) {
-            const Answer refused = workspace->ask(words);
-            QCOMPARE(refused.code, 3);
-            QVERIFY2(refused.err.find(run.root().string()) != std::string::npos, refused.err.c_str());
-        }
-        QCOMPARE(workspace->ask({"fork", "latest@5"}).code, 4);  // takes from it without changing it
-    }
     void aMissingWorkerIsNamed() {
         Workspace workspace;
         workspace.useFakeWorker("/nowhere");
@@ -557,24 +460,6 @@ private Q_SLOTS:
         const auto names = listFolder(workspace->folder() / "runs");
         QVERIFY(!names.ok() || std::none_of(names->begin(), names->end(), [](const auto& name) { return name.starts_with("."); }));
     }
-    void aFullDiskStillGetsItsExitRecord() {
-        const auto workspace = fresh("points 20; hold " + workspaceFlag() + "; points 20; end completed, 0");
-        std::filesystem::remove(workspaceFlag());
-        QVERIFY(makeFolders(FileSystem::real(), workspace->folder()).ok());
-        if (::mount("tmpfs", workspace->folder().c_str(), "tmpfs", 0, "size=4m") != 0) QSKIP("no right to mount a small disk");
-        const auto unmount = qScopeGuard([&] { ::umount2(workspace->folder().c_str(), MNT_DETACH); });
-        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
-        const auto run = workspace->latest();
-        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 20; }));
-        const auto filler = FileSystem::real().create(workspace->folder() / "filler");
-        const std::vector<std::byte> block(4096);
-        while ((*filler)->write(block).ok()) {}
-        QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
-        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
-        QVERIFY2(launch::standingOf(run).state == State::Completed, launch::standingOf(run).why.c_str());
-        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{40});
-        nothingIsLeft(run);
-    }
     void eventsTellWhatWasAsked() {
         const auto workspace = fresh("train");
         const auto run = running(*workspace);
@@ -582,10 +467,6 @@ private Q_SLOTS:
         const auto kinds = eventKinds(run);
         for (const char* kind : {"plan", "asked", "checkpoint", "ended"}) QVERIFY2(std::find(kinds.begin(), kinds.end(), kind) != kinds.end(), kind);
     }
-
-private:
-    std::string workspaceFlag() const { return m_flags.path().toStdString() + "/go"; }
-    QTemporaryDir m_flags;
 };
 
 QTEST_GUILESS_MAIN(TestSupervisor)

@@ -104,8 +104,8 @@ private Q_SLOTS:
     }
     void nonsenseClosesTheConnectionAndNothingElse() {
         Served served(path("c.sock"));
-        for (const QByteArray& message : {QByteArray("not json"), QByteArray("[]"), QByteArray(R"({"client":1,"id":1,"verb":"save-now"})"),
-                                          QByteArray(R"({"client":"c","id":1,"verb":"format-disk"})"), QByteArray(60'000, '{')}) {
+        for (const QByteArray& message : {QByteArray("not json"), QByteArray("[]"), QByteArray(R"({"version":1,"client":1,"id":1,"verb":"save-now"})"),
+                                          QByteArray(R"({"version":1,"client":"c","id":1,"verb":"format-disk"})"), QByteArray(60'000, '{')}) {
             const int fd = rawConnect(path("c.sock"));
             QVERIFY(fd >= 0);
             ::send(fd, message.data(), static_cast<std::size_t>(message.size()), MSG_NOSIGNAL);
@@ -116,10 +116,54 @@ private Q_SLOTS:
         QCOMPARE(served.asked.load(), 0);
         QVERIFY((*ControlClient::connect(path("c.sock")))->ask(Verb::Status).ok());
     }
+    void anotherVersionIsRefusedWithASentence() {
+        Served served(path("v.sock"));
+        for (const QByteArray& message : {QByteArray(R"({"client":"c","id":1,"verb":"save-now"})"), QByteArray(R"({"version":2,"client":"c","id":1,"verb":"save-now"})"),
+                                          QByteArray(R"({"version":"1","client":"c","id":1,"verb":"save-now"})")}) {
+            const int fd = rawConnect(path("v.sock"));
+            QCOMPARE(::send(fd, message.data(), static_cast<std::size_t>(message.size()), MSG_NOSIGNAL), static_cast<ssize_t>(message.size()));
+            char buffer[4096];
+            const ssize_t got = ::recv(fd, buffer, sizeof buffer, 0);
+            QVERIFY(got > 0);
+            QVERIFY2(QByteArray(buffer, static_cast<int>(got)).contains("version 1"), buffer);
+            QCOMPARE(::recv(fd, buffer, sizeof buffer, 0), ssize_t{0});
+            ::close(fd);
+        }
+        QCOMPARE(served.asked.load(), 0);
+    }
+    void anAnswerOfAnotherVersionOrShapeIsAnError_data() {
+        QTest::addColumn<QByteArray>("answer");
+        QTest::addColumn<QByteArray>("says");
+        QTest::newRow("newer") << QByteArray(R"({"version":2,"id":1,"ok":true,"text":"","json":""})") << QByteArray("version 2");
+        QTest::newRow("no version") << QByteArray(R"({"id":1,"ok":true,"text":"","json":""})") << QByteArray("version");
+        QTest::newRow("wrong types") << QByteArray(R"({"version":1,"id":"1","ok":5,"text":null,"json":{}})") << QByteArray("not understood");
+        QTest::newRow("not JSON") << QByteArray("yes") << QByteArray("not understood");
+        QTest::newRow("refused") << QByteArray(R"({"version":1,"id":0,"ok":false,"text":"speak plainly","json":""})") << QByteArray("speak plainly");
+    }
+    void anAnswerOfAnotherVersionOrShapeIsAnError() {
+        QFETCH(QByteArray, answer);
+        QFETCH(QByteArray, says);
+        const auto file = path("w.sock");
+        ::unlink(file.c_str());
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        qstrncpy(address.sun_path, file.c_str(), sizeof address.sun_path);
+        const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        QVERIFY(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && ::listen(listener, 1) == 0);
+        const auto client = ControlClient::connect(file);
+        QVERIFY(client.ok());
+        const int peer = ::accept(listener, nullptr, nullptr);
+        QCOMPARE(::send(peer, answer.data(), static_cast<std::size_t>(answer.size()), 0), static_cast<ssize_t>(answer.size()));
+        const auto reply = (*client)->ask(Verb::Status);
+        QVERIFY(!reply.ok());
+        QVERIFY2(reply.error().sentence.find(says.toStdString()) != std::string::npos, reply.error().sentence.c_str());
+        ::close(peer);
+        ::close(listener);
+    }
     void clientsThatDoNotReadDoNotStopTheServer() {
         Served served(path("d.sock"));
         const int deaf = rawConnect(path("d.sock"));
-        const QByteArray request = R"({"client":"deaf","id":1,"verb":"status"})";
+        const QByteArray request = R"({"version":1,"client":"deaf","id":1,"verb":"status"})";
         for (int i = 0; i < 2000; ++i)
             if (::send(deaf, request.data(), static_cast<std::size_t>(request.size()), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) break;
         auto client = ControlClient::connect(path("d.sock"));

@@ -97,7 +97,7 @@ private Q_SLOTS:
             put(file, content);
             const auto verified = verifyCheckpoint(folder);
             QVERIFY(verified.ok() && verified->badFiles.size() == 1);
-            QVERIFY(verified->badFiles.front().starts_with("model-00000.safetensors: "));
+            QVERIFY(verified->badFiles.front().name == "model-00000.safetensors");
             content[i] = static_cast<char>(content[i] ^ 1);
         }
     }
@@ -111,7 +111,7 @@ private Q_SLOTS:
         QVERIFY(!verifyCheckpoint(folder)->ok());
         manifest.tensors.front().pieces.front().key = "other";
         put(folder / "manifest.json", manifestJson(manifest));
-        QVERIFY(verifyCheckpoint(folder)->badFiles.front().find("lacks") != std::string::npos);
+        QVERIFY(verifyCheckpoint(folder)->badFiles.front().why.find("lacks") != std::string::npos);
     }
     void unusableCheckpointsSayWhy() {
         const auto all = fresh();

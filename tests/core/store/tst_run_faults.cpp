@@ -439,7 +439,7 @@ private Q_SLOTS:
         QVERIFY(!stdfs::exists(file.string() + "-wal"));
         QCOMPARE(count(file, "a"), std::size_t{14000});
         auto out = writer(file);
-        QVERIFY(out->setFact("x", "y").ok());
+        QVERIFY(out->markBest("none").ok());
         out.reset();
         QVERIFY(!stdfs::exists(file.string() + "-wal"));
         QCOMPARE(count(file, "a"), std::size_t{14000});

@@ -519,8 +519,6 @@ private Q_SLOTS:
         QVERIFY(out->markBest("s001-000000120").ok());
         QVERIFY(out->markBest("s001-000000240").ok());
         QVERIFY(out->markCheckpointDeleted("s001-000000120").ok());
-        QVERIFY(out->setFact("digest", "one").ok());
-        QVERIFY(out->setFact("digest", "two").ok());
         SessionRow end = session(1);
         end.end = "stopped", end.why = "Asked to stop", end.endedNs = 99, end.firstStep = 1, end.lastStep = 10;
         QVERIFY(out->endSession(end).ok());
@@ -538,8 +536,6 @@ private Q_SLOTS:
         QVERIFY(!checkpoints->at(1).deleted && checkpoints->at(1).isBest);
         QCOMPARE(checkpoints->at(0).metricsJson, std::string(R"({"eval/loss": "0.12"})"));
         QCOMPARE(checkpoints->at(0).bytes, std::uint64_t{1u << 20});
-        QCOMPARE(in->fact("digest")->value(), std::string("two"));
-        QVERIFY(!in->fact("other")->has_value());
         const auto sessions = in->sessions();
         QCOMPARE(sessions->size(), std::size_t{1});
         QCOMPARE(sessions->front().end, std::string("stopped"));
@@ -553,11 +549,9 @@ private Q_SLOTS:
         QVERIFY(out->beginSession(session(1)).ok());
         const std::string name = "a'); DROP TABLE series; --\n\x01\"é";
         RingScript(*out, 0, 1).points(1, {{name, 1}, {"", 2}});
-        QVERIFY(out->setFact(name, std::string("zero\0byte", 9)).ok());
         QVERIFY(out->flush().ok());
         QCOMPARE(reader(file)->points(name, RunReader::Line::All)->size(), std::size_t{1});
         QCOMPARE(reader(file)->points("", RunReader::Line::All)->size(), std::size_t{1});
-        QCOMPARE(reader(file)->fact(name)->value(), std::string("zero\0byte", 9));
     }
 };
 

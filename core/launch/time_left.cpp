@@ -1,6 +1,6 @@
-#include "session/time_left.h"
+#include "launch/time_left.h"
 
-namespace lathe::session {
+namespace lathe::launch {
 
 namespace {
 constexpr double kWindowSeconds = 60;
@@ -48,4 +48,4 @@ std::optional<double> TimeLeft::secondsFor(std::int64_t updates) const {
     return updates <= 0 ? 0.0 : double(updates) / *rate * (1 + m_interrupted / m_updating);
 }
 
-}  // namespace lathe::session
+}  // namespace lathe::launch

@@ -1,13 +1,14 @@
 // Time left of a session, from its own recent rate. Evaluations and saves are told from updates by their length and
 // counted with the share of time that they have taken so far, so that one of them does not upset the estimate.
-// Pauses are not in active time, and what earlier sessions did never counts.
+// Pauses are not in active time, and what earlier sessions did never counts. Supervisor and window ask the same.
+// Thread: plain value.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <optional>
 
-namespace lathe::session {
+namespace lathe::launch {
 
 class TimeLeft {
 public:
@@ -32,4 +33,4 @@ private:
     std::int64_t m_updates = 0;
 };
 
-}  // namespace lathe::session
+}  // namespace lathe::launch
