@@ -97,7 +97,7 @@ private Q_SLOTS:
     }
 
     void anotherMetricBeginsItsBestAnew() {
-        const std::vector<MetricInfo> metrics{{"accuracy", true}, {"loss", false}};
+        const std::vector<config::Metric> metrics{{"accuracy", true}, {"loss", false}};
         BestValue saved = BestValue::make({}, metrics).value();
         saved.take({{"accuracy", 0.9}}, GlobalStep(7));
         config::EvaluationSection section;
