@@ -272,7 +272,7 @@ private Q_SLOTS:
     void aPauseTakesEffectWithinAnEvaluation() {
         Fixture f;
         f.windows.batches = ones(2);
-        f.evaluation.batches = ones(3);
+        f.evaluation.list = ones(3);
         f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
         f.recorder.act = [&](const HookContext& context, Wishes& wishes) {
             if (context.point == Point::EvalBatch && context.done == 1) wishes.pause = true;
@@ -293,7 +293,7 @@ private Q_SLOTS:
     void aStopEndsAPauseWithinAnEvaluation() {
         Fixture f;
         f.windows.batches = ones(2);
-        f.evaluation.batches = ones(3);
+        f.evaluation.list = ones(3);
         f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
         f.recorder.act = [&](const HookContext& context, Wishes& wishes) { wishes.pause = wishes.pause || context.point == Point::EvalBatch; };
         f.recorder.whilePaused = [&](Wishes& wishes) { wishes.stop = Ending{rundir::State::Stopped, "Stopped, as asked", true}; };
