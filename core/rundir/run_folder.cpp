@@ -111,34 +111,49 @@ Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const 
     return Error(made.error()).in("while making a run in " + workspace.string());
 }
 
-/// Runs that were made within one second have the same stamp in their name.
-static void sortWithinSeconds(std::vector<RunFolder>& runs) {
-    constexpr std::size_t kStampLength = 15;
+/// When a run was made, in seconds and as its folder's name tells; a folder that was renamed is asked for its run.json.
+static std::string stampOf(const RunFolder& run) {
+    constexpr std::string_view kShape = "00000000-000000";
+    const std::string stamp = run.name().substr(0, kShape.size());
+    const bool named = stamp.size() == kShape.size() && std::equal(stamp.begin(), stamp.end(), kShape.begin(), [](char c, char shape) {
+        return shape == '-' ? c == '-' : c >= '0' && c <= '9';
+    });
+    if (named) return stamp;
+    const auto manifest = readManifest(run);
+    return manifest ? stampText(manifest->createdNs) : std::string();
+}
+
+using Stamped = std::pair<std::string, RunFolder>;
+
+/// Runs that were made within one second have the same stamp.
+static void sortWithinSeconds(std::vector<Stamped>& runs) {
     const auto createdNs = [](const RunFolder& run) {
         const auto manifest = readManifest(run);
         return manifest ? manifest->createdNs : 0;
     };
     for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
-        const std::string stamp = runs[begin].name().substr(0, kStampLength);
-        while (end < runs.size() && runs[end].name().starts_with(stamp)) ++end;
+        while (end < runs.size() && runs[end].first == runs[begin].first) ++end;
         if (end - begin < 2) continue;
-        std::vector<std::pair<std::int64_t, RunFolder>> group;
-        for (std::size_t i = begin; i < end; ++i) group.emplace_back(createdNs(runs[i]), runs[i]);
+        std::vector<std::pair<std::int64_t, Stamped>> group;
+        for (std::size_t i = begin; i < end; ++i) group.emplace_back(createdNs(runs[i].second), runs[i]);
         std::stable_sort(group.begin(), group.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         for (std::size_t i = begin; i < end; ++i) runs[i] = group[i - begin].second;
     }
 }
 
 std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
-    std::vector<RunFolder> out;
+    std::vector<Stamped> found;
     const auto names = listFolder(workspace / "runs");
-    if (!names) return out;
-    for (auto name = names->rbegin(); name != names->rend(); ++name) {
-        RunFolder run(workspace / "runs" / *name);
+    if (!names) return {};
+    for (const std::string& name : *names) {
+        RunFolder run(workspace / "runs" / name);
         std::error_code ignored;
-        if (!name->starts_with(".") && stdfs::exists(run.runJson(), ignored)) out.push_back(std::move(run));
+        if (!name.starts_with(".") && stdfs::exists(run.runJson(), ignored)) found.emplace_back(stampOf(run), run);
     }
-    sortWithinSeconds(out);
+    std::stable_sort(found.begin(), found.end(), [](const Stamped& a, const Stamped& b) { return a.first > b.first; });
+    sortWithinSeconds(found);
+    std::vector<RunFolder> out;
+    for (Stamped& run : found) out.push_back(std::move(run.second));
     return out;
 }
 

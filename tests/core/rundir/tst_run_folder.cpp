@@ -310,6 +310,32 @@ private Q_SLOTS:
         for (const RunFolder& run : listRuns(workspace)) names.push_back(run.name());
         QVERIFY(names == expected);
     }
+    void aRenamedFolderIsAsOldAsItsRun() {
+        const auto workspace = freshWorkspace();
+        std::vector<RunFolder> made;
+        for (const int day : {0, 1, 2}) made.push_back(*createRun(disk(), workspace, manifestNamed("x", 1'700'000'000'000'000'000 + day * 86'400'000'000'000), ""));
+        stdfs::rename(made[0].root(), workspace / "runs/zebra");
+        stdfs::rename(made[2].root(), workspace / "runs/aardvark");
+        std::vector<std::string> names;
+        for (const RunFolder& run : listRuns(workspace)) names.push_back(run.name());
+        QVERIFY((names == std::vector<std::string>{"aardvark", made[1].name(), "zebra"}));
+        QCOMPARE(findRun(workspace, "latest")->name(), std::string("aardvark"));
+    }
+    void aHeldFolderIsFoundWhereverItGoes() {
+        const auto workspace = freshWorkspace();
+        const RunFolder run = *createRun(disk(), workspace, manifestNamed("x"), "");
+        const RunFolder held = run.held(), copy = held;
+        QCOMPARE(held.place(), run.root());
+        stdfs::rename(run.root(), workspace / "elsewhere");
+        QCOMPARE(copy.name(), std::string("elsewhere"));
+        QCOMPARE(copy.held().root(), held.root());  // held once is held
+        QVERIFY(readManifest(copy).ok());
+        QVERIFY(editUser(disk(), copy, [](UserRecord& user) { user.note = "moved"; }).ok());
+        QVERIFY(stdfs::exists(workspace / "elsewhere/user.json"));
+        const auto missing = readSession(copy, 1);
+        QVERIFY2(missing.error().text().find((workspace / "elsewhere/sessions/1.json").string()) != std::string::npos, missing.error().text().c_str());
+        QCOMPARE(RunFolder(workspace / "nowhere").held().root(), workspace / "nowhere");
+    }
     void aNameMayHoldASlash() {
         const auto workspace = freshWorkspace();
         const auto run = createRun(disk(), workspace, manifestNamed("lr/3e-4 and ../more", 1'700'000'000'000'000'000), "");
