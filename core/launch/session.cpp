@@ -292,13 +292,14 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
         if (!result) log::error(result.error().text());
     };
     if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
-    const store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
-    if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
-    if (m_writer) report(m_writer->endSession(row));
     m_summary.state = end.state;
     m_summary.why = end.why;
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();
+    // Last, since the points take what room there is.
+    const store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
+    if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
+    if (m_writer) report(m_writer->endSession(row));
     glance();
     report(rundir::removeLive(disk(), m_run));
     const auto runs = m_run.place().parent_path();

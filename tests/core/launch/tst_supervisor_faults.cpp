@@ -241,6 +241,8 @@ private Q_SLOTS:
         QVERIFY2(standing.state == State::Completed, standing.why.c_str());
         const auto rows = *(*store::RunReader::open(run.database()))->sessions();
         QCOMPARE(rows.at(0).end, std::string("completed"));
+        const auto summary = rundir::readSummary(run);
+        QVERIFY(summary->state == State::Completed && summary->counters.globalStep.value() == std::int64_t(updates) + 20);
         const bool whole = pointsOf(run, "train/loss") == updates + 20;
         QVERIFY(whole || updates > 1000);
         QVERIFY2(whole || standing.why.find("No space left") != std::string::npos || standing.why.find("full") != std::string::npos || ended.err.find("neither recorded") != std::string::npos, standing.why.c_str());
