@@ -36,7 +36,6 @@ public:
     /// Finds out what a configuration should say about a path, then looks at that.
     void startOwnData(const QString& path);
     void cancel();
-    bool isRunning() const { return m_job.running(); }
 
 Q_SIGNALS:
     void progressed(qint64 done, qint64 total);

@@ -33,7 +33,6 @@ public:
     Tab tab() const;
     QString folder() const { return m_folder; }
     const std::shared_ptr<session::RunSession>& session() const { return m_session; }
-    CheckpointsTab& checkpointsTab() { return *m_checkpoints; }
     /// "digits · branch 2, rolled back to 120 · loading data 210/300"
     QString subtitle() const;
 
