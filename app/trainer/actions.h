@@ -15,6 +15,7 @@ struct Options {
     bool allBranches = false;
     bool discard = false;
     bool newCurve = false;
+    bool dryRun = false;           ///< tell what would happen, write nothing
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs

@@ -20,6 +20,7 @@ enum Needs : unsigned {
     Settings = 4,       // --set
     Detach = 8,         // --detach: verbs that start a session
     Curve = 16,         // --new-curve: verbs that go on with a state
+    Sheet = 32,         // --dry-run: verbs that go on from a checkpoint
 };
 
 struct Verb {
@@ -33,10 +34,10 @@ struct Verb {
 constexpr std::array kVerbs = {
     Verb{"run", "CONFIG", "Train: a configuration file or the name of a preset", Target | Settings | Detach, run},
     Verb{"again", "RUN", "A new run with the same configuration", Target | Settings | Detach, again},
-    Verb{"continue,resume", "RUN", "Go on from the newest checkpoint of a run", Target | Settings | Detach | Curve, continueRun},
-    Verb{"roll-back", "RUN@STEP", "Go back to a checkpoint and go on from there on a new branch of the same run", Target | Settings | Detach | Curve, rollBack},
-    Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach | Curve, fork},
-    Verb{"start-from-weights", "RUN@STEP", "A new run that starts at step 0 with the weights of a checkpoint", Target | Settings | Detach, startFromWeights},
+    Verb{"continue,resume", "RUN", "Go on from the newest checkpoint of a run", Target | Settings | Detach | Curve | Sheet, continueRun},
+    Verb{"roll-back", "RUN@STEP", "Go back to a checkpoint and go on from there on a new branch of the same run", Target | Settings | Detach | Curve | Sheet, rollBack},
+    Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach | Curve | Sheet, fork},
+    Verb{"start-from-weights", "RUN@STEP", "A new run that starts at step 0 with the weights of a checkpoint", Target | Settings | Detach | Sheet, startFromWeights},
     Verb{"check", "CONFIG", "Tell every problem of a configuration and its data, and what a run will take", Target | Settings, check},
     Verb{"attach", "RUN", "Watch a run in the terminal; leaving (Ctrl-C) does not touch it", Target, attach},
     Verb{"stop", "RUN", "Finish the update, save and stop", Target, stop},
@@ -84,6 +85,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     }
     if ((verb.needs & Detach) != 0) command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
     if ((verb.needs & Curve) != 0) command->add_flag("--new-curve", options.newCurve, "Make the learning-rate curve anew for the length the run has now; else it stays as it was");
+    if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");
     if (isSeries) {
         command->add_flag("--csv", options.csv, "Comma-separated values (what is printed without a flag, too)");
         command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");

@@ -1,6 +1,7 @@
 #include "actions.h"
 
 #include "output.h"
+#include "sheet.h"
 #include "start.h"
 
 namespace lathe::trainer {
@@ -8,6 +9,7 @@ namespace lathe::trainer {
 ExitCode fork(const Options& options) {
     const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
+    if (options.dryRun) return tellSheet(options, found->first, launch::GoOn::Fork, found->second);
     return start(options, launch::prepareFork(workspaceOf(options), found->first, found->second, {options.settings, options.newCurve}));
 }
 

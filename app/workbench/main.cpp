@@ -3,13 +3,14 @@
 #include "pages/prompts.h"
 #include "session/qt_text.h"
 #include "session/settings.h"
-#include "shell/english.h"
+#include "shell/language.h"
 #include "shell/main_window.h"
 #include "shell/notifier.h"
 #include "theme/theme.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QLocale>
 
 using namespace lathe;
 
@@ -44,10 +45,10 @@ int main(int argc, char** argv) {
     QApplication::setApplicationDisplayName(QStringLiteral("Lathe"));
     QApplication::setApplicationVersion(QStringLiteral(LATHE_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("lathe"));
-    shell::installEnglish();
+    session::Settings settings;
+    shell::installLanguage(shell::languageFor(settings.value(QStringLiteral("window/language")).toString(), QLocale().uiLanguages()));
     const Arguments arguments = readArguments(application);
 
-    session::Settings settings;
     const int mode = settings.value(QStringLiteral("window/theme"), int(theme::Mode::System)).toInt();
     theme::apply(mode >= 0 && mode <= int(theme::Mode::Dark) ? theme::Mode(mode) : theme::Mode::System);
     theme::followSystem();

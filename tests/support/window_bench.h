@@ -41,7 +41,16 @@ public:
         answer(text);
     }
 
+    void askSheet(QObject*, const pages::SheetQuestion& question, std::function<void(std::optional<pages::SheetAnswer>)> answer) override {
+        questions << question.title + QLatin1Char('\n') + question.verbs.join(QLatin1Char(' '));
+        std::optional<pages::SheetAnswer> chosen;
+        if (!sheets.empty()) chosen = sheets.front();
+        if (!sheets.empty()) sheets.pop_front();
+        answer(chosen);
+    }
+
     std::deque<int> choices;
+    std::deque<pages::SheetAnswer> sheets;
     std::deque<QString> texts;
     QStringList questions;
 };

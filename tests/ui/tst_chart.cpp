@@ -5,6 +5,7 @@
 #include "charts/curve_painter.h"
 #include "charts/line_chart.h"
 
+#include <QPainter>
 #include <QSignalSpy>
 #include <QWheelEvent>
 #include <QtTest>
@@ -510,6 +511,63 @@ private Q_SLOTS:
         bench.chart.setPlaceholder(QStringLiteral("Waiting for the first update"));
         QVERIFY(!bench.picture().isNull());
         QVERIFY(bench.chart.accessibleName() == QStringLiteral("Loss"));
+    }
+
+    void growingCurvesLookAsIfPaintedAtOnce_data() {
+        QTest::addColumn<int>("before");
+        QTest::addColumn<int>("each");
+        QTest::addColumn<double>("smoothing");
+        QTest::addColumn<double>("odd");
+        QTest::addColumn<double>("ratio");
+        QTest::newRow("few") << 1 << 1 << 0.0 << 0.0 << 1.0;
+        QTest::newRow("few, smoothed") << 3 << 2 << 0.9 << 0.0 << 1.0;
+        QTest::newRow("from segments to columns") << 600 << 20 << 0.9 << 0.0 << 1.0;
+        QTest::newRow("columns") << 1500 << 7 << 0.9 << 0.0 << 1.0;
+        QTest::newRow("columns at 2x") << 4000 << 7 << 0.9 << 0.0 << 2.0;
+        QTest::newRow("whole buckets") << 60'000 << 501 << 0.9 << 0.0 << 1.0;
+        QTest::newRow("whole buckets, raw") << 300'000 << 3001 << 0.0 << 0.0 << 1.0;
+        QTest::newRow("with NaN") << 400 << 9 << 0.9 << kNaN << 1.0;
+        QTest::newRow("with spikes") << 400 << 9 << 0.9 << 40.0 << 1.5;
+    }
+    void growingCurvesLookAsIfPaintedAtOnce() {
+        QFETCH(int, before);
+        QFETCH(int, each);
+        QFETCH(double, smoothing);
+        QFETCH(double, odd);
+        QFETCH(double, ratio);
+        std::mt19937 random(7);
+        std::normal_distribution<double> noise;
+        const auto valueAt = [&](int i) { return odd != 0 && i % 97 == 96 ? odd : 3 * std::exp(-i / double(before + 1)) + 0.3 * noise(random); };
+        std::vector<double> values;
+        for (int i = 0; i < before; ++i) values.push_back(valueAt(i));
+        RunData data = dataOf(values);
+        constexpr int kRounds = 40;
+        Scene scene;
+        scene.curves = curvesOf(data, smoothing);
+        scene.x = {0, double(before + kRounds * each), false};
+        scene.y = {-1, 4, false};
+        const auto picture = [&](CurveItem& item) {
+            QImage image(int(500 * ratio), int(160 * ratio), QImage::Format_ARGB32_Premultiplied);
+            image.setDevicePixelRatio(ratio);
+            image.fill(Qt::white);
+            QPainter painter(&image);
+            item.paint(&painter, nullptr, nullptr);
+            return image;
+        };
+        CurveItem growing(nullptr, &scene);
+        growing.setArea({0, 0, 500, 160});
+        picture(growing);
+        for (int round = 0, n = before; round < kRounds; ++round) {
+            for (int k = 0; k < each; ++k, ++n) data.append("y", {1, n, n, 0, 0, valueAt(n)});
+            for (const CurvePiece& piece : scene.curves.front().pieces)
+                if (piece.smoothing) piece.smoothing->update();
+            growing.grow();
+            CurveItem whole(nullptr, &scene);
+            whole.setArea({0, 0, 500, 160});
+            QVERIFY2(picture(growing) == picture(whole), qPrintable(QStringLiteral("round %1").arg(round)));
+        }
+        if (!std::isnan(odd)) QVERIFY2(growing.strips() > kRounds / 2, qPrintable(QString::number(growing.strips())));
+        else QCOMPARE(growing.strips(), 0);  // marks at the edge flow together
     }
 };
 

@@ -339,8 +339,9 @@ private Q_SLOTS:
         m_bench->click<QPushButton>("openLog");
         QCOMPARE(window.runPage().tab(), pages::RunPage::Log);
         QTRY_VERIFY(label("failureCause")->text().contains(QStringLiteral("/nowhere")));
+        QTRY_VERIFY(m_bench->find<QPlainTextEdit>("failureLines")->toPlainText().contains(QStringLiteral("line 100")));
         const QString lines = m_bench->find<QPlainTextEdit>("failureLines")->toPlainText();
-        QVERIFY(lines.contains(QStringLiteral("line 100")) && lines.contains(QStringLiteral("line 61")) && !lines.contains(QStringLiteral("line 60\n")));
+        QVERIFY(lines.contains(QStringLiteral("line 61")) && !lines.contains(QStringLiteral("line 60\n")));
     }
     void runAgainFillsTheFormWithTheLastChangedFieldFocused() {
         const auto run = finishedRun(*m_bench, "one", 60, "optimizer.learning_rate=0.25");

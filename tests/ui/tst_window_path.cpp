@@ -11,6 +11,7 @@
 #include "shell/message_bar.h"
 #include "theme/parts.h"
 
+#include <QFileInfo>
 #include <QLabel>
 #include <QPushButton>
 #include <QTableView>
@@ -117,6 +118,17 @@ private Q_SLOTS:
         QTRY_VERIFY(!run().checkpoints().empty() && run().checkpoints().back().info.step.value() == step());
         QVERIFY(lineIsWhole());
     }
+    void exportWritesWhatOthersNeed() {
+        m_bench.window->runPage().openTab(pages::RunPage::Checkpoints);
+        QTRY_VERIFY(m_bench.find<QPushButton>("export")->isEnabled());
+        m_bench.click<QPushButton>("export");
+        const std::filesystem::path folder = run().run().exportFolder();
+        QTRY_VERIFY2(m_bench.window->messages().text().contains(QString::fromStdString(folder.string())), qPrintable(complaint()));
+        for (const char* file : {"model.safetensors", "preprocessing.json", "load.py"}) {
+            const QFileInfo written(QString::fromStdString((folder / file).string()));
+            QVERIFY2(written.size() > 0, file);
+        }
+    }
     void rollBackKeepsTheOldTailApart() {
         m_bench.window->runPage().openTab(pages::RunPage::Checkpoints);
         auto* tree = m_bench.find<QTreeView>("checkpointsTree");
@@ -139,6 +151,19 @@ private Q_SLOTS:
         };
         QTRY_VERIFY(bothBranches());
         QVERIFY(lineIsWhole());
+        stopAndSave();
+    }
+    void goingOnWithAnotherRateUsesIt() {
+        m_bench.window->runPage().openTab(pages::RunPage::Checkpoints);
+        QTRY_VERIFY(m_bench.find<QPushButton>("goOnWithChanges")->isEnabled());
+        m_bench.prompts.sheets = {{QStringLiteral("roll-back"), {QStringLiteral("optimizer.learning_rate=0.0005"), QStringLiteral("schedule.name=constant"), QStringLiteral("schedule.warmup_updates=0")}}};
+        m_bench.click<QPushButton>("goOnWithChanges");
+        QTRY_VERIFY2(run().standing().state == State::Running, qPrintable(complaint()));
+        const auto newestRate = [this] {
+            const auto latest = run().data().latest("train/lr");
+            return latest ? latest->value : 0;
+        };
+        QTRY_VERIFY2(std::abs(newestRate() - 0.0005) < 1e-9, qPrintable(QString::number(newestRate())));
         stopAndSave();
     }
     void runAgainWithAnotherRateEndsByItself() {

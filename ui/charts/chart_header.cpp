@@ -57,7 +57,13 @@ QString ChartHeader::readOutText() const {
     return text;
 }
 
-QSize ChartHeader::sizeHint() const { return {200, int(kTop + kLine * m_lines + 2)}; }
+QSize ChartHeader::sizeHint() const { return {200, int(kTop + kLine * std::max(m_lines, m_leastLines) + 2)}; }
+
+void ChartHeader::setLeastLines(int lines) {
+    if (lines == m_leastLines) return;
+    m_leastLines = lines;
+    updateGeometry();
+}
 
 double ChartHeader::titleWidth() const {
     const QString unit = m_unit.isEmpty() ? QString() : QStringLiteral("  ") + m_unit;
@@ -93,6 +99,7 @@ void ChartHeader::layOut() {
     if (lines != m_lines) {
         m_lines = lines;
         updateGeometry();
+        Q_EMIT legendLinesChanged();
     }
     update();
 }

@@ -27,10 +27,14 @@ public:
     /// `place` is "step 38,200"; no entries and no place: the legend shows again.
     void setReadOut(const QString& place, std::vector<Entry> entries);
     QString readOutText() const;
+    /// Lines that the legend takes; a chart beside another one may be given more, so that their plots stand level.
+    int legendLines() const { return m_lines; }
+    void setLeastLines(int lines);
     QSize sizeHint() const override;
 
 Q_SIGNALS:
     void entryClicked(int index);
+    void legendLinesChanged();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -51,7 +55,7 @@ private:
     const Palette* m_palette = &Palette::light();
     std::vector<Entry> m_legend, m_readOut;
     std::vector<QRectF> m_legendPlaces;
-    int m_lines = 1;
+    int m_lines = 1, m_leastLines = 1;
 };
 
 }  // namespace lathe::charts

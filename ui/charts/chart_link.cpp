@@ -7,27 +7,48 @@ namespace lathe::charts {
 
 namespace {
 
-/// The right edge moves in steps of about 1/20 of the width: an axis that crawled with every frame would cost more than
-/// the curves do.
-double steppedEdge(double hi, double width) {
-    const double step = std::exp2(std::floor(std::log2(std::max(width, 1e-9) / 16)));
+constexpr int kCalmMs = 1000;
+constexpr double kMostAhead = 8;  // an axis is at most half empty
+
+/// The right edge moves in steps of about 1/16 to 1/8 of the width, more while they come too quickly: an axis that
+/// crawled with every frame would cost more than the curves do.
+double stepOf(double width, double ahead) { return std::exp2(std::floor(std::log2(std::max(width, 1e-9) / 8))) * ahead; }
+
+double steppedEdge(double hi, double width, double ahead = 1) {
+    const double step = stepOf(width, ahead);
     return std::ceil(hi / step) * step;
 }
 
 }  // namespace
 
+ChartLink::ChartLink(QObject* parent) : QObject(parent) {
+    m_calm.setSingleShot(true);
+    m_calm.setInterval(2 * kCalmMs);
+    connect(&m_calm, &QTimer::timeout, this, [this] {
+        m_ahead = 1;
+        setDataRange(m_dataLo, m_dataHi);
+    });
+}
+
 void ChartLink::setDataRange(double lo, double hi) {
     if (!(hi > lo)) hi = lo + 1;
+    const bool grows = lo == m_dataLo && hi > m_dataHi && hi - lo < 2 * (m_dataHi - m_dataLo);
     m_dataLo = lo;
     m_dataHi = hi;
-    const double width = m_zoomed ? m_hi - m_lo : hi - lo, edge = steppedEdge(hi, width);
-    const bool stays = (m_zoomed && !m_follow) || (m_hi == edge && (m_zoomed || m_lo == lo));
-    if (!stays) {
-        m_lo = m_zoomed ? edge - width : lo;
-        m_hi = edge;
-        Q_EMIT rangeChanged();
-    }
+    const double width = m_zoomed ? m_hi - m_lo : hi - lo;
+    const bool fits = hi <= m_hi && m_hi - hi <= stepOf(width, m_ahead) && (m_zoomed || m_lo == lo);
+    if ((!m_zoomed || m_follow) && !fits) moveTo(lo, width, grows);
     Q_EMIT dataChanged();
+}
+
+void ChartLink::moveTo(double lo, double width, bool grows) {
+    if (!grows) m_ahead = 1;
+    else if (m_sinceMove.isValid() && m_sinceMove.elapsed() < kCalmMs) m_ahead = std::min(kMostAhead, 2 * m_ahead);
+    m_sinceMove.start();
+    m_calm.start();
+    m_hi = steppedEdge(m_dataHi, width, m_ahead);
+    m_lo = m_zoomed ? m_hi - width : lo;
+    Q_EMIT rangeChanged();
 }
 
 void ChartLink::setRange(double lo, double hi) {

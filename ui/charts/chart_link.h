@@ -3,7 +3,9 @@
 
 #include "session/series.h"
 
+#include <QElapsedTimer>
 #include <QObject>
+#include <QTimer>
 
 #include <limits>
 
@@ -12,7 +14,7 @@ namespace lathe::charts {
 class ChartLink : public QObject {
     Q_OBJECT
 public:
-    explicit ChartLink(QObject* parent = nullptr) : QObject(parent) {}
+    explicit ChartLink(QObject* parent = nullptr);
     double lo() const { return m_lo; }
     double hi() const { return m_hi; }
     bool follow() const { return m_follow; }
@@ -40,6 +42,11 @@ Q_SIGNALS:
     void axisChanged();
 
 private:
+    void moveTo(double lo, double width, bool grows);
+
+    double m_ahead = 1;        ///< steps that the right edge runs ahead while it would move too often
+    QElapsedTimer m_sinceMove;
+    QTimer m_calm;             ///< since it moved last: then no room is kept ahead
     double m_lo = 0, m_hi = 1, m_dataLo = 0, m_dataHi = 1;
     double m_cursor = std::numeric_limits<double>::quiet_NaN();
     bool m_follow = false, m_zoomed = false;

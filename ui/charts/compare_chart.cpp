@@ -18,7 +18,7 @@ constexpr int kRepaintMs = 100;
 
 struct CompareChart::Impl {
     explicit Impl(CompareChart* widget) : q(widget) {
-        chart = new LineChart(CompareChart::tr("Comparison"), &link, widget);
+        chart = new LineChart(series, &link, widget);
         auto* column = new QVBoxLayout(widget);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(chart);
@@ -67,6 +67,7 @@ void CompareChart::setSessions(std::vector<std::shared_ptr<session::RunSession>>
 void CompareChart::setSeries(const QString& name) {
     if (name == m_impl->series) return;
     m_impl->series = name;
+    m_impl->chart->setTitle(name);
     m_impl->builder.clear();
     m_impl->stale = true;
     m_impl->chart->resetY();
@@ -91,7 +92,6 @@ void CompareChart::setSmoothing(double weight) {
 }
 
 void CompareChart::setLogY(bool on) { m_impl->chart->setLogY(on); }
-void CompareChart::setIgnoreOutliers(bool on) { m_impl->chart->setIgnoreOutliers(on); }
 
 void CompareChart::setAxis(session::XAxis axis) {
     if (axis == m_impl->link.axis()) return;
@@ -149,6 +149,10 @@ void CompareChart::Impl::rebuild() {
         if (taken) whole.name += QStringLiteral(" (%1)").arg(i + 1);
         curves.push_back(std::move(whole));
     }
+    std::string unit;
+    for (const auto& session : sessions)
+        if (unit.empty()) unit = session->data().unit(session::toStd(series));
+    chart->setUnit(session::toQt(unit));
     chart->setPlaceholder(sessions.empty()    ? CompareChart::tr("Choose two or more runs")
                           : !allLoaded        ? CompareChart::tr("Reading the histories …")
                                               : CompareChart::tr("None of these runs recorded %1").arg(series));

@@ -28,7 +28,6 @@ public:
     void setColors(const Palette& palette);
     void setSmoothing(double weight);
     void setLogY(bool on);
-    void setIgnoreOutliers(bool on);
     void setAxis(session::XAxis axis);
     LineChart* chart() const;
     /// The colour of a run here and in every table beside it; the same for the same run and set of runs.

@@ -1,5 +1,6 @@
 // Paints all curves of a chart from their pyramids into one image of device resolution: the range of every pixel column,
-// so that a spike of one step shows at any zoom. Hovering only copies the image.
+// so that a spike of one step shows at any zoom. Hovering only copies the image; where curves only grew at their right
+// end, only that strip is painted anew.
 #pragma once
 
 #include "charts/axis_map.h"
@@ -31,7 +32,10 @@ public:
     const QRectF& area() const { return m_area; }
     /// The scene changed: painted anew at the next paint.
     void invalidate();
+    /// Points were appended and nothing else changed: only what is right of the old ends is painted at the next paint.
+    void grow();
     int renders() const { return m_renders; }
+    int strips() const { return m_strips; }  ///< how many of them painted a part only
     /// Index into Scene::events at a place in the parent's coordinates, -1: none.
     int eventAt(QPointF position) const;
 
@@ -39,13 +43,22 @@ public:
     void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
 private:
+    /// A piece as it was painted: how many points, and how dense. Another density is another way to paint all of it.
+    struct Drawn {
+        std::size_t end = 0;
+        int density = 0;
+    };
+    std::vector<Drawn> drawnNow(int width, double ratio) const;
+    /// Leftmost pixel column that differs now from what was painted; 0: all, the width: nothing.
+    int firstChange(const std::vector<Drawn>& now, int width, double ratio) const;
     void render(double ratio);
 
     const Scene* m_scene;
     QRectF m_area;
     QImage m_image;
-    bool m_stale = true;
-    int m_renders = 0;
+    std::vector<Drawn> m_drawn;
+    bool m_stale = true, m_grown = false;
+    int m_renders = 0, m_strips = 0;
 };
 
 /// Half the width of an event's diamond.

@@ -32,9 +32,14 @@ QColor colorOf(EventKind kind, const Palette& palette) {
 
 }  // namespace
 
-CurvePainter::CurvePainter(QImage& image, const Scene& scene, double ratio) : m_image(image), m_scene(scene), m_ratio(ratio) {
+CurvePainter::CurvePainter(QImage& image, const Scene& scene, double ratio, int left) : m_image(image), m_scene(scene), m_ratio(ratio), m_left(left) {
     const auto width = std::size_t(image.width());
     for (auto* flags : {&m_nonFinite, &m_nonPositive, &m_above, &m_below}) flags->assign(width, 0);
+}
+
+bool CurvePainter::marked() const {
+    const auto any = [](const std::vector<unsigned char>& flags) { return std::find(flags.begin(), flags.end(), 1) != flags.end(); };
+    return any(m_nonFinite) || any(m_nonPositive) || (m_scene.markClipped && (any(m_above) || any(m_below)));
 }
 
 void CurvePainter::paint() {
@@ -79,14 +84,15 @@ void CurvePainter::paintPiece(const Curve& curve, const CurvePiece& piece, bool 
     const AxisMap& x = m_scene.x;
     const std::size_t a = std::max(piece.piece.begin, series.lowerBound(m_scene.axis, x.lo));
     const std::size_t b = std::min(piece.piece.end, series.lowerBound(m_scene.axis, x.hi));
-    const bool sparse = (b > a ? b - a : 0) < std::size_t(m_image.width()) * 3 / 2;
+    const std::size_t inView = b > a ? b - a : 0;
     if (!smooth) {
         series.columns(m_scene.axis, x.lo, x.hi, m_image.width(), m_columns, piece.piece.begin, piece.piece.end);
         flagColumns();
     }
     const Stroke stroke = strokeOf(curve, piece, smooth);
-    if (sparse) {
-        paintPoints(curve, piece, smooth, stroke);
+    if (inView < std::size_t(m_image.width()) * 3 / 2) {
+        const bool everyPoint = curve.points || (!smooth && double(inView) < m_image.width() / m_ratio / 9);
+        paintPoints(piece, smooth, everyPoint, stroke);
         return;
     }
     if (smooth) piece.smoothing->columns(m_scene.axis, x.lo, x.hi, m_image.width(), m_columns, piece.piece.begin, piece.piece.end);
@@ -124,10 +130,12 @@ void CurvePainter::paintColumns(const Stroke& stroke) {
         }
         const double top = toPixel(column.extent.max), bottom = toPixel(low);
         const double middle = (top + bottom) / 2, previousMiddle = (previousTop + previousBottom) / 2;
-        if (joined && bottom - top <= 1.3 * std::abs(middle - previousMiddle) + 1.5) {
+        if (int(k) + 1 < m_left) {  // only where the line comes from
+        } else if (joined && bottom - top <= 1.3 * std::abs(middle - previousMiddle) + 1.5) {
             // The slope explains the height: a smooth line, which whole columns would turn into stairs.
-            drawSegment(m_image, {previousX + 0.5, previousMiddle}, {double(k) + 0.5, middle}, half, color);
-            fillColumn(m_image, int(k), top, bottom, color);
+            drawSegment(m_image, {previousX + 0.5, previousMiddle}, {double(k) + 0.5, middle}, half, color, m_left);
+            if (int(k) >= m_left) fillColumn(m_image, int(k), top, bottom, color);
+        } else if (int(k) < m_left) {
         } else if (joined) {
             fillColumn(m_image, int(k), std::min(top, previousBottom) - half, std::max(bottom, previousTop) + half, color);
         } else {
@@ -141,7 +149,7 @@ void CurvePainter::paintColumns(const Stroke& stroke) {
 }
 
 // Few points: true segments.
-void CurvePainter::paintPoints(const Curve& curve, const CurvePiece& piece, bool smooth, const Stroke& stroke) {
+void CurvePainter::paintPoints(const CurvePiece& piece, bool smooth, bool everyPoint, const Stroke& stroke) {
     const Series& series = *piece.piece.series;
     const session::NumberColumn& xs = series.column(m_scene.axis);
     std::size_t a = std::max(piece.piece.begin, series.lowerBound(m_scene.axis, m_scene.x.lo));
@@ -150,7 +158,6 @@ void CurvePainter::paintPoints(const Curve& curve, const CurvePiece& piece, bool
     if (b <= a) return;
     const double width = m_image.width(), height = m_image.height();
     const QRgb color = qPremultiply(stroke.color.rgba());
-    const bool everyPoint = curve.points || (!smooth && double(b - a) < width / m_ratio / 9);
     std::vector<QPointF> dots;
     QPointF previous;
     bool havePrevious = false, lone = false;
@@ -163,7 +170,7 @@ void CurvePainter::paintPoints(const Curve& curve, const CurvePiece& piece, bool
             continue;
         }
         const QPointF point(m_scene.x.unit(xs.at(i)) * width, std::clamp((1 - unit) * height, -2 * height, 3 * height));
-        if (havePrevious) drawSegment(m_image, previous, point, stroke.width / 2, color);
+        if (havePrevious && std::max(previous.x(), point.x()) + 1 + stroke.width > m_left) drawSegment(m_image, previous, point, stroke.width / 2, color, m_left);
         lone = !havePrevious;
         havePrevious = true;
         previous = point;
@@ -176,10 +183,16 @@ void CurvePainter::paintPoints(const Curve& curve, const CurvePiece& piece, bool
 void CurvePainter::paintDots(const std::vector<QPointF>& dots, const QColor& color) {
     if (dots.empty()) return;
     QPainter painter(&m_image);
+    begin(painter);
+    painter.setBrush(color);
+    for (const QPointF& dot : dots)
+        if (dot.x() + kDot * m_ratio + 1 > m_left) painter.drawEllipse(dot, kDot * m_ratio, kDot * m_ratio);
+}
+
+void CurvePainter::begin(QPainter& painter) const {
+    if (m_left > 0) painter.setClipRect(m_left, 0, m_image.width() - m_left, m_image.height());
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(color);
-    for (const QPointF& dot : dots) painter.drawEllipse(dot, kDot * m_ratio, kDot * m_ratio);
 }
 
 // The surviving line goes on: the last point of a piece leads to the first of the next.
@@ -194,13 +207,12 @@ void CurvePainter::join(const Curve& curve, const CurvePiece& from, const CurveP
     const QPointF a = place(from, last - 1), b = place(to, first);
     if (!std::isfinite(a.y()) || !std::isfinite(b.y()) || b.x() < 0 || a.x() > m_image.width()) return;
     const Stroke stroke = strokeOf(curve, to, to.smoothing != nullptr);
-    drawSegment(m_image, a, b, stroke.width / 2, qPremultiply(stroke.color.rgba()));
+    drawSegment(m_image, a, b, stroke.width / 2, qPremultiply(stroke.color.rgba()), m_left);
 }
 
 void CurvePainter::paintEvents() {
     QPainter painter(&m_image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
+    begin(painter);
     const double r = kDiamond * m_ratio;
     for (const std::size_t i : shownEvents(m_scene, m_image.width() / m_ratio)) {
         const ChartEvent& event = m_scene.events[i];
@@ -213,8 +225,7 @@ void CurvePainter::paintEvents() {
 // Flagged columns that are close become one strip: 100,000 of them cost one rectangle.
 void CurvePainter::paintFlags(const std::vector<unsigned char>& flags, const QColor& color, Edge edge, bool triangle) {
     QPainter painter(&m_image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
+    begin(painter);
     painter.setBrush(color);
     const double height = m_image.height(), strip = 3 * m_ratio, y = edge == Edge::Top ? 0 : height - strip;
     for (int k = 0, n = m_image.width(); k < n;) {

@@ -37,6 +37,7 @@ struct Painted {
     std::size_t points = 0;
     int version = -1;
     QRectF area;
+    bool markClipped = false;
     bool operator==(const Painted&) const = default;
 };
 
@@ -105,6 +106,7 @@ LineChart::LineChart(const QString& title, ChartLink* link, QWidget* parent) : Q
     connect(navigation, &ChartNavigation::boxChanged, this, [&d](const QRectF& box) { d.cursor->setBox(box); });
     connect(navigation, &ChartNavigation::clicked, this, [&d](QPointF position) { d.click(position); });
     connect(d.header, &ChartHeader::entryClicked, this, [this](int index) { setCurveVisible(index, !curves()[std::size_t(index)].visible); });
+    connect(d.header, &ChartHeader::legendLinesChanged, this, &LineChart::legendLinesChanged);
     connect(link, &ChartLink::rangeChanged, this, &LineChart::refresh);
     connect(link, &ChartLink::dataChanged, this, &LineChart::refresh);
     connect(link, &ChartLink::axisChanged, this, [&d] { ++d.version; });
@@ -159,6 +161,13 @@ void LineChart::setColors(const Palette& palette) {
     refresh();
 }
 
+void LineChart::setTitle(const QString& title) {
+    if (m_impl->title == title) return;
+    m_impl->title = title;
+    m_impl->header->setTitle(title, m_impl->unit);
+    setAccessibleName(title);
+}
+
 void LineChart::setUnit(const QString& unit) {
     if (m_impl->unit == unit) return;
     m_impl->unit = unit;
@@ -180,7 +189,6 @@ void LineChart::setLogY(bool on) {
     m_impl->fixedY = false;
     ++m_impl->version;
     refresh();
-    Q_EMIT logYChanged(on);
 }
 
 bool LineChart::logY() const { return m_impl->scene.y.log; }
@@ -212,7 +220,10 @@ const AxisMap& LineChart::yAxis() const { return m_impl->scene.y; }
 QRectF LineChart::plotArea() const { return m_impl->curves->area(); }
 QWidget* LineChart::canvas() const { return m_impl->frame.view()->viewport(); }
 QString LineChart::readOut() const { return m_impl->header->readOutText(); }
+int LineChart::legendLines() const { return m_impl->header->legendLines(); }
+void LineChart::setLeastLegendLines(int lines) { m_impl->header->setLeastLines(lines); }
 int LineChart::paints() const { return m_impl->curves->renders(); }
+int LineChart::strips() const { return m_impl->curves->strips(); }
 
 QString LineChart::note() const {
     m_impl->showNote();
@@ -277,7 +288,7 @@ std::size_t LineChart::Impl::pointsNow() const {
 void LineChart::Impl::refresh() {
     // Hidden pages cost nothing; showEvent catches up.
     if (!q->isVisible() || q->window()->isMinimized() || curves->area().isEmpty()) return;
-    const Painted now{{link->lo(), link->hi(), false}, scene.y, pointsNow(), version, curves->area()};
+    const Painted now{{link->lo(), link->hi(), false}, scene.y, pointsNow(), version, curves->area(), scene.markClipped};
     if (now == painted) return;
     const bool onlyPoints = now.x == painted.x && now.y == painted.y && now.version == painted.version && now.area == painted.area;
     if (onlyPoints && waitsForMore()) return;
@@ -290,10 +301,11 @@ void LineChart::Impl::refresh() {
     if (!fixedY) fit(!onlyPoints);
     scene.markClipped = someClipped || fixedY;
     applyAxes(now);
-    painted = {scene.x, scene.y, now.points, version, now.area};
     placeholder->setVisible(now.points == 0);
     placeholder->setPos(now.area.center() - placeholder->boundingRect().center());
-    curves->invalidate();
+    if (onlyPoints && scene.y == painted.y && scene.markClipped == painted.markClipped) curves->grow();
+    else curves->invalidate();
+    painted = {scene.x, scene.y, now.points, version, now.area, scene.markClipped};
     showCursor();
     if (!onlyPoints) showNote();
     else if (!noteTimer.isActive()) noteTimer.start(int(kNoteMs));

@@ -31,6 +31,7 @@ public:
     void setCurveVisible(int index, bool visible);
     void setEvents(std::vector<ChartEvent> events);
     void setColors(const Palette& palette);
+    void setTitle(const QString& title);        ///< also its accessible name
     void setUnit(const QString& unit);          ///< behind the title
     /// Shown in the middle while there is no curve: "Waiting for the first update".
     void setPlaceholder(const QString& text);
@@ -48,13 +49,17 @@ public:
     QWidget* canvas() const;                    ///< receives mouse and wheel
     QString readOut() const;                    ///< plain text of the title's values at the cursor
     QString note() const;                       ///< "1,234,567 points · 3 not shown"
+    /// Lines of the legend, and how many lines of room it has at least.
+    int legendLines() const;
+    void setLeastLegendLines(int lines);
     /// Draws what changed. Cheap when nothing did or when hidden.
     void refresh();
     int paints() const;                         ///< how often curves were rendered, for tests
+    int strips() const;                         ///< how many of them only at the growing end
 
 Q_SIGNALS:
     void eventClicked(const lathe::charts::ChartEvent& event);
-    void logYChanged(bool on);
+    void legendLinesChanged();
     void curveVisibilityChanged(const QString& name, bool visible);
 
 protected:

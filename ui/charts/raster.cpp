@@ -42,7 +42,7 @@ void fillColumn(QImage& image, int x, double top, double bottom, QRgb color) {
     fillRun(reinterpret_cast<QRgb*>(image.bits()) + x, image.bytesPerLine() / 4, image.height(), top, bottom, color);
 }
 
-void drawSegment(QImage& image, QPointF a, QPointF b, double half, QRgb color) {
+void drawSegment(QImage& image, QPointF a, QPointF b, double half, QRgb color, int left) {
     const int width = image.width(), height = image.height();
     const std::ptrdiff_t stride = image.bytesPerLine() / 4;
     QRgb* const bits = reinterpret_cast<QRgb*>(image.bits());
@@ -52,7 +52,7 @@ void drawSegment(QImage& image, QPointF a, QPointF b, double half, QRgb color) {
     if (std::abs(dx) >= std::abs(dy)) {
         if (dx < 0) std::swap(a, b);
         const double slope = dx == 0 ? 0 : dy / dx;
-        const int first = int(std::clamp(a.x() - 0.5, 0.0, double(width))), last = int(std::clamp(b.x() + 0.5, -1.0, width - 1.0));
+        const int first = int(std::clamp(a.x() - 0.5, double(left), double(width))), last = int(std::clamp(b.x() + 0.5, -1.0, width - 1.0));
         for (int x = first; x <= last; ++x) {
             const double y = a.y() + slope * (std::clamp(x + 0.5, a.x(), b.x()) - a.x());
             fillRun(bits + x, stride, height, y - halfRun, y + halfRun, color);
@@ -63,7 +63,7 @@ void drawSegment(QImage& image, QPointF a, QPointF b, double half, QRgb color) {
         const int first = int(std::clamp(a.y() - 0.5, 0.0, double(height))), last = int(std::clamp(b.y() + 0.5, -1.0, height - 1.0));
         for (int y = first; y <= last; ++y) {
             const double x = a.x() + slope * (std::clamp(y + 0.5, a.y(), b.y()) - a.y());
-            fillRun(bits + y * stride, 1, width, x - halfRun, x + halfRun, color);
+            if (x + halfRun > left) fillRun(bits + y * stride, 1, width, std::max(double(left), x - halfRun), x + halfRun, color);
         }
     }
 }

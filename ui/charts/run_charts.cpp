@@ -28,6 +28,7 @@ struct RunCharts::Impl {
     std::vector<Curve> curvesOf(Chart chart);
     QString placeholder() const;
     void updateRange();
+    void levelPlots();
 
     RunCharts* q;
     ChartLink link;
@@ -55,8 +56,8 @@ RunCharts::Impl::Impl(RunCharts* widget) : q(widget) {
             if (!event.checkpoint.isEmpty()) Q_EMIT widget->checkpointClicked(event.checkpoint);
             else if (event.id >= 0) Q_EMIT widget->eventClicked(event.id);
         });
+        QObject::connect(charts.back(), &LineChart::legendLinesChanged, widget, [this] { levelPlots(); });
     }
-    for (const Chart chart : {Loss, GradientNorm}) charts[chart]->setIgnoreOutliers(true);  // dips of the throughput matter
     builder.setSmoothing(0.9);
     timer.setSingleShot(true);
     timer.setInterval(kRepaintMs);
@@ -128,6 +129,7 @@ void RunCharts::setLogLoss(bool on) { m_impl->charts[Loss]->setLogY(on); }
 
 void RunCharts::showLossOnly() {
     for (const Chart chart : {LearningRate, GradientNorm, Throughput}) m_impl->charts[chart]->hide();
+    m_impl->levelPlots();
     auto* grid = static_cast<QGridLayout*>(layout());
     grid->setRowStretch(1, 0);
     grid->setColumnStretch(1, 0);
@@ -162,6 +164,16 @@ void RunCharts::Impl::update() {
     }
     for (LineChart* chart : charts) chart->setPlaceholder(placeholder());
     updateRange();
+}
+
+// A legend of two lines must not push its plot below the one beside it.
+void RunCharts::Impl::levelPlots() {
+    for (const std::size_t row : {0u, 2u}) {
+        const auto linesOf = [&](std::size_t i) { return charts[i]->isHidden() ? 1 : charts[i]->legendLines(); };
+        if (charts.size() < row + 2) return;
+        const int lines = std::max(linesOf(row), linesOf(row + 1));
+        for (const std::size_t i : {row, row + 1}) charts[i]->setLeastLegendLines(lines);
+    }
 }
 
 void RunCharts::Impl::updateRange() {

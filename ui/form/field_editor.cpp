@@ -1,5 +1,6 @@
 #include "form/field_editor.h"
 
+#include "session/qt_text.h"
 #include "theme/parts.h"
 
 #include <QFileDialog>
@@ -80,7 +81,7 @@ class LineEditor : public FieldEditor {
 public:
     LineEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_line(new QLineEdit(this)) {
         m_line->setFixedWidth(lineWidth(field));
-        m_line->setPlaceholderText(QString::fromStdString(field.noneText));
+        m_line->setPlaceholderText(session::schemaText(field.noneText));
         const bool number = field.type == FieldType::Integer || field.type == FieldType::Number;
         if (number) m_line->setAlignment(Qt::AlignRight);
         m_row = new QHBoxLayout(this);
@@ -107,7 +108,7 @@ public:
     PathEditor(const config::Field& field, QWidget* parent) : LineEditor(field, parent) {
         auto* browse = theme::flatButton(theme::Icon::Folder, {});
         browse->setObjectName(QString::fromStdString(field.key()) + QLatin1String(".browse"));
-        browse->setAccessibleName(tr("Browse for %1").arg(QString::fromStdString(field.label)));
+        browse->setAccessibleName(tr("Browse for %1").arg(session::schemaText(field.label)));
         browse->setToolTip(tr("Browse…"));
         browse->setPopupMode(QToolButton::InstantPopup);
         auto* menu = new QMenu(browse);

@@ -1,6 +1,7 @@
 #include "form/field_row.h"
 
 #include "form/field_editor.h"
+#include "session/qt_text.h"
 #include "theme/parts.h"
 
 #include <QGridLayout>
@@ -24,7 +25,7 @@ QString appliesText(config::Applies applies) {
 
 FieldRow::FieldRow(const config::Field& field, FormModel& model, QWidget* parent)
     : QWidget(parent), m_field(field), m_model(model), m_key(QString::fromStdString(field.key())), m_editor(FieldEditor::make(field, this)) {
-    const QString label = QString::fromStdString(field.label);
+    const QString label = session::schemaText(field.label);
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(10, 3, 0, 3);
     grid->setHorizontalSpacing(8);
@@ -48,7 +49,7 @@ FieldRow::FieldRow(const config::Field& field, FormModel& model, QWidget* parent
     m_editor->input()->setAccessibleName(label);
     m_editor->input()->setToolTip(help());
     grid->addWidget(m_editor, 0, 2, Qt::AlignLeft | Qt::AlignVCenter);
-    QLabel* unit = theme::label(QString::fromStdString(field.unit), theme::TextRole::Body, "faint");
+    QLabel* unit = theme::label(session::schemaText(field.unit), theme::TextRole::Body, "faint");
     unit->setMinimumWidth(56);
     grid->addWidget(unit, 0, 3);
     grid->setColumnStretch(4, 1);
@@ -73,12 +74,12 @@ QWidget* FieldRow::input() const { return m_editor->input(); }
 
 QString FieldRow::help() const {
     return QStringLiteral("<p style='white-space:nowrap'><b>%1</b> &nbsp; <tt>%2</tt></p><p>%3</p><p>%4</p>")
-        .arg(QString::fromStdString(m_field.label).toHtmlEscaped(), m_key.toHtmlEscaped(), QString::fromStdString(m_field.help).toHtmlEscaped(),
+        .arg(session::schemaText(m_field.label).toHtmlEscaped(), m_key.toHtmlEscaped(), session::schemaText(m_field.help).toHtmlEscaped(),
              appliesText(m_field.applies));
 }
 
 bool FieldRow::matches(const QStringList& words, const QString& sectionLabel) const {
-    const QString all = QString::fromStdString(m_field.label) + QLatin1Char('\n') + m_key + QLatin1Char('\n') + QString::fromStdString(m_field.help) +
+    const QString all = session::schemaText(m_field.label) + QLatin1Char('\n') + m_key + QLatin1Char('\n') + session::schemaText(m_field.help) +
                         QLatin1Char('\n') + sectionLabel;
     for (const QString& word : words)
         if (!all.contains(word, Qt::CaseInsensitive)) return false;
@@ -92,7 +93,7 @@ void FieldRow::refresh() {
     m_reset->setVisible(m_changed);
     const QString before = m_model.displayText(m_field, m_model.baseline().at(m_field.key()));
     m_reset->setToolTip(tr("Back to %1").arg(before.toHtmlEscaped()));
-    m_reset->setAccessibleName(tr("Reset %1 to %2").arg(QString::fromStdString(m_field.label), before));
+    m_reset->setAccessibleName(tr("Reset %1 to %2").arg(session::schemaText(m_field.label), before));
     refreshProblem();
     update();
 }
@@ -113,7 +114,7 @@ void FieldRow::refreshProblem() {
         theme::setRole(m_problem, severity == config::Severity::Error ? "error" : severity == config::Severity::Warning ? "warning" : "muted");
     }
     m_editor->setInvalid(problem && problem->severity == config::Severity::Error);
-    m_editor->input()->setAccessibleDescription(problem ? sentence : QString::fromStdString(m_field.help));
+    m_editor->input()->setAccessibleDescription(problem ? sentence : session::schemaText(m_field.help));
 }
 
 void FieldRow::paintEvent(QPaintEvent*) {

@@ -1,5 +1,7 @@
 #include "form/form_model.h"
 
+#include "session/qt_text.h"
+
 #include <QUndoCommand>
 
 #include <algorithm>
@@ -16,7 +18,7 @@ std::string keyOf(const QString& key) { return key.toStdString(); }
 class FormModel::SetCommand final : public QUndoCommand {
 public:
     SetCommand(FormModel& model, const config::Field& field, Cell from, Cell to)
-        : QUndoCommand(tr("Change %1").arg(QString::fromStdString(field.label))), m_model(model), m_key(QString::fromStdString(field.key())),
+        : QUndoCommand(tr("Change %1").arg(session::schemaText(field.label))), m_model(model), m_key(QString::fromStdString(field.key())),
           m_from(std::move(from)), m_to(std::move(to)) {}
 
     void redo() override { m_model.put(m_key, m_to); }
@@ -99,7 +101,7 @@ FormModel::Cell FormModel::read(const config::Field& field, const QString& text)
     next.value = cell(QString::fromStdString(field.key())).value;
     const bool optional = field.type == config::FieldType::OptionalInteger || field.type == config::FieldType::OptionalNumber;
     const QString plain = text.trimmed();
-    if (optional && (plain.isEmpty() || plain == QString::fromStdString(field.noneText))) {
+    if (optional && (plain.isEmpty() || plain == QString::fromStdString(field.noneText) || plain == session::schemaText(field.noneText))) {
         next.value = std::monostate{};
         return next;
     }
@@ -234,7 +236,7 @@ std::optional<config::Problem> FormModel::problem(const QString& key) const {
 bool FormModel::blocked() const { return config::hasErrors(m_problems); }
 
 QString FormModel::displayText(const config::Field& field, const config::Value& value) const {
-    if (std::holds_alternative<std::monostate>(value)) return QString::fromStdString(field.noneText.empty() ? "none" : field.noneText);
+    if (std::holds_alternative<std::monostate>(value)) return field.noneText.empty() ? QStringLiteral("none") : session::schemaText(field.noneText);
     if (const bool* on = std::get_if<bool>(&value)) return *on ? tr("on") : tr("off");
     const QString text = QString::fromStdString(config::valueText(value));
     return text.isEmpty() ? tr("empty") : text;

@@ -1,6 +1,7 @@
 #include "form/schema_form.h"
 
 #include "form/field_row.h"
+#include "session/qt_text.h"
 #include "theme/parts.h"
 
 #include <QAction>
@@ -86,14 +87,14 @@ void SchemaForm::buildCards() {
 
 void SchemaForm::buildCard(const config::Section& section, QBoxLayout* links) {
     Card card;
-    card.label = QString::fromStdString(section.label);
+    card.label = session::schemaText(section.label);
     card.frame = theme::card();
     auto* inner = new QVBoxLayout(card.frame);
     inner->setContentsMargins(8, 12, 16, 12);
     inner->setSpacing(1);
     QLabel* head = theme::label(card.label, theme::TextRole::Strong);
     head->setContentsMargins(10, 0, 0, 0);
-    head->setToolTip(QString::fromStdString(section.help).toHtmlEscaped());
+    head->setToolTip(session::schemaText(section.help).toHtmlEscaped());
     inner->addWidget(head);
     inner->addSpacing(4);
     for (const config::Field& field : section.fields) {

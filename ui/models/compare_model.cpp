@@ -79,8 +79,15 @@ void CompareModel::setSessions(std::vector<std::shared_ptr<RunSession>> sessions
                 if (!m_soon.isActive()) m_soon.start();
             });
     }
-    readSettings();
+    m_settings = {};
     rebuild();
+    std::vector<rundir::RunFolder> runs;
+    for (const auto& session : m_sessions) runs.push_back(session->run());
+    m_reading.start([runs = std::move(runs)](const session::NewestJob::Cancelled&) { return readSettings(runs); }, [this](Settings found) {
+        m_settings = std::move(found);
+        rebuild();
+        Q_EMIT settingsRead();
+    });
 }
 
 void CompareModel::setOnlyDifferences(bool on) {
@@ -90,7 +97,7 @@ void CompareModel::setOnlyDifferences(bool on) {
 }
 
 bool CompareModel::identical() const {
-    return !m_rows.empty() && std::none_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.differs; });
+    return !m_reading.running() && !m_rows.empty() && std::none_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.differs; });
 }
 
 std::optional<std::int64_t> CompareModel::commonStep() const {
@@ -103,10 +110,10 @@ std::optional<std::int64_t> CompareModel::commonStep() const {
     return common;
 }
 
-QString CompareModel::problem() const { return m_problem; }
+QString CompareModel::problem() const { return m_settings.problem; }
 
 void CompareModel::rebuild() {
-    std::vector<Row> rows = m_settings;
+    std::vector<Row> rows = m_settings.rows;
     for (Row& row : results()) rows.push_back(std::move(row));
     std::vector<int> shown;
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -126,30 +133,29 @@ void CompareModel::rebuild() {
     endResetModel();
 }
 
-void CompareModel::readSettings() {
-    m_settings.clear();
-    m_problem.clear();
+CompareModel::Settings CompareModel::readSettings(const std::vector<rundir::RunFolder>& runs) {
+    Settings found;
     std::vector<config::Values> all;
-    for (const auto& session : m_sessions) {
-        const rundir::RunFolder& run = session->run();
+    for (const rundir::RunFolder& run : runs) {
         auto text = readFile(run.sessionYaml(std::max(1, rundir::newestSession(run))), kLargestConfig);
         if (!text.ok()) text = readFile(run.configYaml(), kLargestConfig);
-        if (!text.ok()) m_problem = toQt(text.error().text());
+        if (!text.ok()) found.problem = toQt(text.error().text());
         all.push_back(config::toValues(text.ok() ? config::parse(*text, run.root()).config : config::RunConfig{}));
     }
     for (const config::Section& section : config::Schema::builtin().sections())
         for (const config::Field& field : section.fields) {
             const std::string key = field.key();
             if (all.empty() || key == "run.name" || key == "run.note") continue;  // what a run is called is no difference
-            Row row{Kind::Setting, toQt(key), toQt(section.label + ": " + field.label), {}, std::vector<bool>(all.size()), false};
+            Row row{Kind::Setting, toQt(key), session::schemaText(section.label) + QStringLiteral(": ") + session::schemaText(field.label), {}, std::vector<bool>(all.size()), false};
             for (const config::Values& values : all) {
                 const auto value = values.find(key);
                 const bool unset = value != values.end() && std::holds_alternative<std::monostate>(value->second) && !field.noneText.empty();
-                row.cells += unset ? toQt(field.noneText) : value == values.end() ? QString() : toQt(config::valueText(value->second));
+                row.cells += unset ? session::schemaText(field.noneText) : value == values.end() ? QString() : toQt(config::valueText(value->second));
             }
             row.differs = differ(row.cells);
-            m_settings.push_back(std::move(row));
+            found.rows.push_back(std::move(row));
         }
+    return found;
 }
 
 std::vector<CompareModel::Row> CompareModel::results() const {

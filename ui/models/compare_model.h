@@ -2,6 +2,7 @@
 // are compared at the last step that all runs reached as well as at each run's end.
 #pragma once
 
+#include "session/background.h"
 #include "session/run_session.h"
 
 #include <QAbstractTableModel>
@@ -26,7 +27,7 @@ public:
     explicit CompareModel(QObject* parent = nullptr);
     void setSessions(std::vector<std::shared_ptr<session::RunSession>> sessions);
     void setOnlyDifferences(bool on);
-    /// Every part is equal (also a run against itself).
+    /// Every part is equal (also a run against itself); false until the settings have been read.
     bool identical() const;
     /// The last step that every run reached, where there is one.
     std::optional<std::int64_t> commonStep() const;
@@ -38,6 +39,9 @@ public:
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
+Q_SIGNALS:
+    void settingsRead();  ///< identical() and problem() are known now
+
 private:
     struct Row {
         Kind kind = Kind::Setting;
@@ -47,18 +51,22 @@ private:
         bool differs = false;
     };
     void rebuild();
-    void readSettings();
+    /// The settings of runs, and which configuration could not be read.
+    struct Settings {
+        std::vector<Row> rows;
+        QString problem;
+    };
+    static Settings readSettings(const std::vector<rundir::RunFolder>& runs);
     std::vector<Row> results() const;
 
-
     std::vector<std::shared_ptr<session::RunSession>> m_sessions;
-    std::vector<Row> m_settings;  ///< read once for a set of runs
+    Settings m_settings;  ///< read once for a set of runs, in the background
     std::vector<Row> m_rows;
     std::vector<int> m_shown;
     int m_columns = 0;   ///< runs that columns were made for
     bool m_onlyDifferences = true;
     QTimer m_soon;
-    QString m_problem;
+    session::NewestJob m_reading{session::jobPool()};
 };
 
 }  // namespace lathe::models

@@ -1,16 +1,12 @@
 #include "models/config_model.h"
 
-#include "base/file_system.h"
 #include "config/schema.h"
 #include "session/qt_text.h"
 
 namespace lathe::models {
 
+using session::schemaText;
 using session::toQt;
-
-namespace {
-constexpr std::uint64_t kLargestConfig = 1 << 20;
-}
 
 ConfigModel::ConfigModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -26,7 +22,7 @@ void ConfigModel::setConfigs(const config::RunConfig& config, const config::RunC
             if (value == values.end() || otherValue == others.end()) continue;
             const bool differs = !(value->second == otherValue->second);
             if (!differs && !config::isVisible(field, values)) continue;  // has no meaning with the other settings
-            m_rows.push_back({toQt(section.label), toQt(field.key()), toQt(field.label), toQt(field.help), textOf(field, value->second),
+            m_rows.push_back({schemaText(section.label), toQt(field.key()), schemaText(field.label), schemaText(field.help), textOf(field, value->second),
                               textOf(field, otherValue->second), differs});
         }
     select();
@@ -34,22 +30,9 @@ void ConfigModel::setConfigs(const config::RunConfig& config, const config::RunC
 }
 
 QString ConfigModel::textOf(const config::Field& field, const config::Value& value) {
-    if (std::holds_alternative<std::monostate>(value) && !field.noneText.empty()) return toQt(field.noneText);
+    if (std::holds_alternative<std::monostate>(value) && !field.noneText.empty()) return schemaText(field.noneText);
     const QString text = toQt(config::valueText(value));
-    return field.unit.empty() || text.isEmpty() ? text : text + QLatin1Char(' ') + toQt(field.unit);
-}
-
-QString ConfigModel::setFile(const std::filesystem::path& yaml) {
-    const auto text = readFile(yaml, kLargestConfig);
-    if (!text.ok()) {
-        setConfigs({}, {}, tr("default"));
-        return toQt(text.error().text());
-    }
-    const config::Loaded loaded = config::parse(*text, yaml.parent_path());
-    setConfigs(loaded.config, config::RunConfig{}, tr("default"));
-    for (const config::Problem& problem : loaded.problems)
-        if (problem.severity == config::Severity::Error) return toQt(problem.key.empty() ? problem.sentence : problem.key + ": " + problem.sentence);
-    return {};
+    return field.unit.empty() || text.isEmpty() ? text : text + QLatin1Char(' ') + schemaText(field.unit);
 }
 
 void ConfigModel::select() {

@@ -8,7 +8,6 @@
 #include <QAbstractTableModel>
 #include <QString>
 
-#include <filesystem>
 #include <vector>
 
 namespace lathe::models {
@@ -22,8 +21,6 @@ public:
     explicit ConfigModel(QObject* parent = nullptr);
     /// `otherName` heads the third column ("default", "session 1").
     void setConfigs(const config::RunConfig& config, const config::RunConfig& other, const QString& otherName);
-    /// Reads a configuration file of a run. The sentence is empty when it could be read.
-    QString setFile(const std::filesystem::path& yaml);
     void setOnlyDifferences(bool on);
     QString yaml() const { return m_yaml; }
 

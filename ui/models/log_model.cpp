@@ -43,13 +43,14 @@ void LogModel::restart() {
     beginResetModel();
     m_lines.clear();
     m_partial.clear();
-    m_offset = 0;
     endResetModel();
 }
 
 void LogModel::setFile(const std::filesystem::path& file) {
+    m_job.cancel();
     m_file = file;
-    m_inode = 0;
+    m_place = {};
+    m_problem.clear();
     restart();
     refresh();
 }
@@ -60,32 +61,45 @@ void LogModel::setFollowing(bool on) {
 }
 
 void LogModel::refresh() {
-    if (m_file.empty()) return;
+    if (m_file.empty() || m_job.running()) return;
+    m_job.start([file = m_file, from = m_place](const session::NewestJob::Cancelled&) { return read(file, from); }, [this](const Read& found) { take(found); });
+}
+
+LogModel::Read LogModel::read(const std::filesystem::path& path, Place from) {
+    Read found;
+    found.place = from;
     struct stat info {};
-    if (::stat(m_file.c_str(), &info) != 0) {
-        m_problem = tr("There is no %1 yet").arg(session::toQt(m_file.filename().native()));
-        return;
+    if (::stat(path.c_str(), &info) != 0) {
+        found.problem = tr("There is no %1 yet").arg(session::toQt(path.filename().native()));
+        return found;
     }
     if (!S_ISREG(info.st_mode)) {
-        m_problem = tr("%1 is not a regular file").arg(session::toQt(m_file.native()));
-        return;
+        found.problem = tr("%1 is not a regular file").arg(session::toQt(path.native()));
+        return found;
     }
     // Rotated or cut: from the start again.
-    if (quint64(info.st_ino) != m_inode || qint64(info.st_size) < m_offset) restart();
-    m_inode = info.st_ino;
-    if (qint64(info.st_size) == m_offset) return;
-    QFile file(session::toQt(m_file.native()));
+    found.fromTheStart = quint64(info.st_ino) != from.inode || qint64(info.st_size) < from.offset;
+    if (found.fromTheStart) found.place = {0, info.st_ino};
+    if (qint64(info.st_size) == found.place.offset) return found;
+    QFile file(session::toQt(path.native()));
     if (!file.open(QIODevice::ReadOnly)) {
-        m_problem = tr("Cannot read %1: %2").arg(file.fileName(), file.errorString());
-        return;
+        found.problem = tr("Cannot read %1: %2").arg(file.fileName(), file.errorString());
+        return found;
     }
-    m_problem.clear();
-    const bool skips = m_offset == 0 && info.st_size > kMostBytes;
-    file.seek(skips ? info.st_size - kMostBytes : m_offset);
-    QByteArray bytes = file.read(kMostBytes);
-    m_offset = file.pos();
-    if (skips) bytes.remove(0, bytes.indexOf('\n') + 1);  // the first line is cut
-    append(bytes);
+    const bool skips = found.place.offset == 0 && info.st_size > kMostBytes;
+    file.seek(skips ? info.st_size - kMostBytes : found.place.offset);
+    found.bytes = file.read(kMostBytes);
+    found.place.offset = file.pos();
+    if (skips) found.bytes.remove(0, found.bytes.indexOf('\n') + 1);  // the first line is cut
+    return found;
+}
+
+void LogModel::take(const Read& found) {
+    m_problem = found.problem;
+    m_place = found.place;
+    if (found.fromTheStart) restart();
+    if (!found.bytes.isEmpty()) append(found.bytes);
+    Q_EMIT changed();
 }
 
 void LogModel::append(const QByteArray& bytes) {

@@ -111,6 +111,8 @@ QWidget* CheckpointsTab::buildVerbs() {
     add(m_fork, theme::Icon::Fork, tr("Fork"), "fork", tr("New run with the entire state"), [this, name](const Item& item) { m_verbs.fork(folder(), name(item)); });
     add(m_weights, theme::Icon::Weights, tr("Start from weights"), "startFromWeights", tr("New run at step 0 with these weights and a fresh optimizer"),
         [this, name](const Item& item) { m_verbs.startFromWeights(folder(), name(item)); });
+    add(m_changes, theme::Icon::NewRun, tr("With changes…"), "goOnWithChanges", tr("Any of these with other settings; a sheet tells first what would happen"),
+        [this](const Item& item) { goOnWithChanges(item); });
     row->addStretch();
     m_summary = theme::label({}, theme::TextRole::Body, "muted");
     m_summary->setObjectName(QStringLiteral("checkpointsSummary"));
@@ -214,6 +216,16 @@ void CheckpointsTab::refresh() {
     refreshVerbs();
 }
 
+void CheckpointsTab::goOnWithChanges(const session::CheckpointItem& item) {
+    QStringList verbs;
+    if (!m_session->isAlive()) {
+        if (&item == newest()) verbs << QStringLiteral("continue");
+        verbs << QStringLiteral("roll-back");
+    }
+    verbs << QStringLiteral("fork") << QStringLiteral("start-from-weights");
+    m_verbs.goOnWithChanges(folder(), toQt(item.info.folder), verbs, verbs.front());
+}
+
 void CheckpointsTab::setVerb(const Verb& verb, const QString& whyNot) {
     verb.button->setEnabled(whyNot.isEmpty());
     verb.button->setToolTip(whyNot.isEmpty() ? verb.help : whyNot);
@@ -222,7 +234,7 @@ void CheckpointsTab::setVerb(const Verb& verb, const QString& whyNot) {
 
 void CheckpointsTab::refreshVerbs() {
     const session::CheckpointItem* item = selected();
-    const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_pin, &m_verify, &m_export, &m_delete};
+    const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_changes, &m_pin, &m_verify, &m_export, &m_delete};
     if (item == nullptr) {
         for (const Verb* verb : all) setVerb(*verb, tr("Select a checkpoint first."));
         m_help->setText({});
@@ -241,6 +253,7 @@ void CheckpointsTab::refreshVerbs() {
     setVerb(m_rollBack, first({running, broken}));
     setVerb(m_fork, broken);
     setVerb(m_weights, broken);
+    setVerb(m_changes, broken);
     setVerb(m_pin, {});
     m_pin.button->setText(item->info.pinned ? tr("Unpin") : tr("Pin"));
     setVerb(m_verify, {});

@@ -46,6 +46,7 @@ private:
     void buildTree();
     void refresh();
     void refreshVerbs();
+    void goOnWithChanges(const session::CheckpointItem& item);
     void setVerb(const Verb& verb, const QString& whyNot);
     const session::CheckpointItem* selected() const;
     QString folder() const;
@@ -64,7 +65,7 @@ private:
     QLabel* m_help = nullptr;
     QTreeView* m_tree = nullptr;
     QStackedLayout* m_content = nullptr;
-    Verb m_continue, m_rollBack, m_fork, m_weights, m_pin, m_verify, m_export, m_delete;
+    Verb m_continue, m_rollBack, m_fork, m_weights, m_changes, m_pin, m_verify, m_export, m_delete;
 };
 
 }  // namespace lathe::pages

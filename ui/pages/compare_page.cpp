@@ -204,6 +204,7 @@ QWidget* ComparePage::buildTable() {
     column->addWidget(m_table, 1);
     connect(m_only, &QToolButton::toggled, this, [this](bool on) { m_model.setOnlyDifferences(on); });
     connect(&m_model, &CompareModel::modelReset, this, &ComparePage::refreshNotes);
+    connect(&m_model, &CompareModel::settingsRead, this, &ComparePage::refreshNotes);
     return card;
 }
 

@@ -20,6 +20,7 @@ namespace lathe::pages {
 namespace {
 
 using session::toQt;
+using session::toStd;
 
 constexpr int kFailureLines = 40;
 
@@ -29,7 +30,10 @@ bool endedBadly(rundir::State state) {
 
 }  // namespace
 
-LogTab::LogTab(QWidget* parent) : QWidget(parent) { build(); }
+LogTab::LogTab(QWidget* parent) : QWidget(parent) {
+    build();
+    connect(&m_tail, &models::LogModel::changed, this, &LogTab::showTail);
+}
 
 void LogTab::build() {
     auto* column = new QVBoxLayout(this);
@@ -124,54 +128,57 @@ QWidget* LogTab::buildFiles() {
     m_lines->setEditTriggers(QAbstractItemView::NoEditTriggers);
     column->addWidget(m_lines, 1);
     connect(m_file, &QComboBox::activated, this, &LogTab::showFile);
-    const auto toEnd = [this] {
+    const auto toEnd = [this] { QMetaObject::invokeMethod(m_lines, &QListView::scrollToBottom, Qt::QueuedConnection); };
+    connect(&m_log, &models::LogModel::rowsInserted, this, [this, toEnd] {
         // New lines are followed unless somebody has scrolled up to read.
         QScrollBar* bar = m_lines->verticalScrollBar();
-        if (bar->value() >= bar->maximum() - 2) QMetaObject::invokeMethod(m_lines, &QListView::scrollToBottom, Qt::QueuedConnection);
-        m_fileProblem->setText(m_log.problem());
-    };
-    connect(&m_log, &models::LogModel::rowsInserted, this, toEnd);
-    connect(&m_log, &models::LogModel::modelReset, this, [this] {
-        QMetaObject::invokeMethod(m_lines, &QListView::scrollToBottom, Qt::QueuedConnection);
-        m_fileProblem->setText(m_log.problem());
+        if (bar->value() >= bar->maximum() - 2) toEnd();
     });
+    connect(&m_log, &models::LogModel::modelReset, this, toEnd);
+    connect(&m_log, &models::LogModel::changed, this, [this] { m_fileProblem->setText(m_log.problem()); });
     return card;
 }
 
 void LogTab::setSession(std::shared_ptr<session::RunSession> session) {
     if (m_session) m_session->disconnect(this);
     m_session = std::move(session);
+    m_listing.cancel();
     m_events.setSession(m_session);
+    m_tail.setFile({});
     if (!m_session) return;
     connect(m_session.get(), &session::RunSession::stateChanged, this, &LogTab::refreshFailure);
+    takeFiles({});
     fillFiles();
     refreshFailure();
 }
 
 void LogTab::fillFiles() {
-    const auto logs = m_session->run().logs();
+    m_listing.start([logs = m_session->run().logs()](const session::NewestJob::Cancelled&) { return listFolder(logs); },
+                    [this](const Result<std::vector<std::string>>& names) {
+                        QStringList found;
+                        if (names.ok())
+                            for (const std::string& name : *names) found << toQt(name);
+                        takeFiles(found);
+                    });
+}
+
+void LogTab::takeFiles(const QStringList& names) {
     const QString before = m_file->currentText();
-    m_files.clear();
     m_file->clear();
-    if (const auto names = listFolder(logs); names.ok()) {
-        for (const std::string& name : *names) {
-            m_files.push_back(logs / name);
-            m_file->addItem(toQt(name));
-        }
-    }
+    m_file->addItems(names);
     const int rank = m_file->findText(QStringLiteral("rank-0.log"));
     const int same = m_file->findText(before);
-    m_file->setCurrentIndex(same >= 0 ? same : rank >= 0 ? rank : 0);
+    m_file->setCurrentIndex(same >= 0 ? same : rank >= 0 ? rank : names.isEmpty() ? -1 : 0);
     showFile();
 }
 
 void LogTab::showFile() {
-    const int index = m_file->currentIndex();
-    if (index < 0 || std::size_t(index) >= m_files.size()) {
+    if (m_file->currentIndex() < 0) {
+        m_log.setFile({});
         m_fileProblem->setText(tr("No log file yet"));
         return;
     }
-    m_log.setFile(m_files[std::size_t(index)]);
+    if (const auto file = m_session->run().logs() / toStd(m_file->currentText()); m_log.file() != file) m_log.setFile(file);
     m_log.setFollowing(isVisible());
 }
 
@@ -179,18 +186,25 @@ void LogTab::refreshFailure() {
     const session::Standing& now = m_session->standing();
     const bool bad = endedBadly(now.state);
     m_failure->setVisible(bad);
-    if (!bad) return;
-    m_cause->setText(now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why);
-    models::LogModel tail;
-    tail.setFile(m_session->run().rankLog(0));
-    tail.refresh();
-    QString lines = tail.lastLines(kFailureLines);
-    if (lines.isEmpty()) {
-        tail.setFile(m_session->run().supervisorLog());
-        tail.refresh();
-        lines = tail.lastLines(kFailureLines);
+    if (!bad) {
+        m_tail.setFile({});
+        return;
     }
-    m_lastLines->setPlainText(lines.isEmpty() ? tr("The log is empty.") : lines);
+    m_cause->setText(now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why);
+    if (m_tail.file().empty()) m_tail.setFile(m_session->run().rankLog(0));
+    else m_tail.refresh();
+}
+
+void LogTab::showTail() {
+    if (!m_session) return;
+    const QString lines = m_tail.lastLines(kFailureLines);
+    if (lines.isEmpty() && m_tail.file() != m_session->run().supervisorLog()) {
+        m_tail.setFile(m_session->run().supervisorLog());  // the worker said nothing
+        return;
+    }
+    const QString text = lines.isEmpty() ? tr("The log is empty.") : lines;
+    if (text == m_lastLines->toPlainText()) return;  // what somebody marked stays marked
+    m_lastLines->setPlainText(text);
     m_lastLines->setFixedHeight(std::min(8, std::max(2, m_lastLines->blockCount())) * m_lastLines->fontMetrics().lineSpacing() + 18);
     m_lastLines->verticalScrollBar()->setValue(m_lastLines->verticalScrollBar()->maximum());
 }

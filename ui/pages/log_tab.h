@@ -3,6 +3,7 @@
 
 #include "models/events_model.h"
 #include "models/log_model.h"
+#include "session/background.h"
 #include "session/run_session.h"
 
 #include <QWidget>
@@ -36,13 +37,16 @@ private:
     QWidget* buildEvents();
     QWidget* buildFiles();
     void fillFiles();
+    void takeFiles(const QStringList& names);
     void showFile();
     void refreshFailure();
+    void showTail();
 
     std::shared_ptr<session::RunSession> m_session;
     models::EventsModel m_events;
     models::LogModel m_log;
-    std::vector<std::filesystem::path> m_files;
+    models::LogModel m_tail;        ///< of the log that tells why a run failed
+    session::NewestJob m_listing{session::jobPool()};
     QFrame* m_failure = nullptr;
     QLabel* m_cause = nullptr;
     QPlainTextEdit* m_lastLines = nullptr;

@@ -125,8 +125,8 @@ QString PlanCard::fieldTitle(const QString& key) const {
     const config::Field* field = m_model.schema().find(key.toStdString());
     if (field == nullptr) return key;
     for (const config::Section& section : m_model.schema().sections())
-        if (section.name == field->section) return toQt(section.label) + QStringLiteral(" · ") + toQt(field->label);
-    return toQt(field->label);
+        if (section.name == field->section) return session::schemaText(section.label) + QStringLiteral(" · ") + session::schemaText(field->label);
+    return session::schemaText(field->label);
 }
 
 void PlanCard::addLink(QVBoxLayout* list, const QString& key, const QString& title, const QString& text, const char* tone, bool rich) {

@@ -1,5 +1,6 @@
 #include "pages/prompts.h"
 
+#include "pages/resume_sheet.h"
 #include "theme/parts.h"
 
 #include <QDialog>
@@ -107,6 +108,15 @@ void DialogPrompts::askText(QObject* context, const TextQuestion& question, std:
     dialog->open();
     editor->setFocus();
     if (line != nullptr) line->selectAll();
+}
+
+void DialogPrompts::askSheet(QObject* context, const SheetQuestion& question, std::function<void(std::optional<SheetAnswer>)> answer) {
+    auto* sheet = new ResumeSheet(question, windowOf(context));
+    sheet->setAttribute(Qt::WA_DeleteOnClose);
+    QObject::connect(sheet, &QDialog::finished, context, [answer = std::move(answer), sheet](int result) {
+        answer(result == QDialog::Accepted ? std::optional(sheet->answer()) : std::nullopt);
+    });
+    sheet->open();
 }
 
 }  // namespace lathe::pages

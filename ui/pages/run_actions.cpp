@@ -114,6 +114,7 @@ void RunActions::showMenu() {
     };
     const bool star = m_session->user().star, archived = m_session->user().archived;
     if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
+    else add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
     add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
     add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });
     add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });

@@ -45,10 +45,7 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
     for (QWidget* tab : {static_cast<QWidget*>(m_charts), static_cast<QWidget*>(m_checkpoints), static_cast<QWidget*>(m_config), static_cast<QWidget*>(m_log)}) m_stack->addWidget(tab);
     column->addWidget(m_stack, 1);
 
-    connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
-        m_stack->setCurrentIndex(index);
-        Q_EMIT tabChanged();
-    });
+    connect(m_tabs, &QTabBar::currentChanged, m_stack, &QStackedWidget::setCurrentIndex);
     connect(m_charts, &ChartsTab::logWanted, this, [this] { openTab(Log); });
     connect(m_charts, &ChartsTab::checkpointClicked, this, [this](const QString& checkpoint) {
         m_checkpoints->select(checkpoint);

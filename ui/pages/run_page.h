@@ -39,7 +39,6 @@ public:
 Q_SIGNALS:
     void sessionChanged();     ///< another run, or this one's name, state or phase
     void runAgain(const QString& folder);
-    void tabChanged();
 
 private:
     Context m_context;

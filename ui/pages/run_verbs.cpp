@@ -97,9 +97,25 @@ void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::i
                                            : tr("Nothing is deleted.");
     const Question question{tr("Roll back to step %1?").arg(locale.toString(qint64(step))),
                             tr("A new branch of %1 goes on from this checkpoint. %2").arg(nameOf(folder), left),
-                            {{tr("Cancel")}, {tr("Roll back"), true}}};
+                            {{tr("Cancel")}, {tr("Roll back"), true}, {tr("With changes…")}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
         if (choice == 1) started(m_context.launcher.rollBack(folder, checkpoint));
+        if (choice == 2) goOnWithChanges(folder, checkpoint, {QStringLiteral("roll-back"), QStringLiteral("fork"), QStringLiteral("start-from-weights")}, QStringLiteral("roll-back"));
+    });
+}
+
+void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb) {
+    const auto target = [folder, checkpoint](const QString& chosen) { return chosen == QLatin1String("continue") ? folder : reference(folder, checkpoint); };
+    SheetQuestion question;
+    question.title = tr("Go on with changed settings: %1").arg(nameOf(folder));
+    question.verbs = verbs;
+    question.verb = verb;
+    question.ask = [this, target](const SheetAnswer& asked, QObject* context, SheetQuestion::Reply reply) {
+        const quint64 number = m_context.launcher.dryRun(asked.verb, target(asked.verb), asked.settings);
+        m_context.replies.await(number, context, [reply = std::move(reply)](const session::LaunchResult& result) { reply(result.json, result.sentence); });
+    };
+    m_context.prompts.askSheet(m_parent, question, [this, target](const std::optional<SheetAnswer>& answer) {
+        if (answer) started(m_context.launcher.goOn(answer->verb, target(answer->verb), answer->settings));
     });
 }
 

@@ -18,6 +18,9 @@ public:
 
     void continueRun(const QString& folder);
     void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep);
+    /// Opens the sheet that tells what going on from a checkpoint with other settings would do. `verbs`: those possible
+    /// here, as on the command line; `verb` is chosen at first.
+    void goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb);
     void fork(const QString& folder, const QString& checkpoint);
     void startFromWeights(const QString& folder, const QString& checkpoint);
     void verify(const QString& folder, const QString& checkpoint);

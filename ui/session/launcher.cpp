@@ -110,6 +110,10 @@ quint64 Launcher::startFromWeights(const QString& run, const QString& checkpoint
     return startRun(QStringLiteral("start-from-weights"), run + QLatin1Char('@') + checkpoint, settings);
 }
 
+quint64 Launcher::dryRun(const QString& verb, const QString& reference, const QStringList& settings) {
+    return start(withSettings({verb, reference, QStringLiteral("--dry-run")}, settings));
+}
+
 quint64 Launcher::verb(const QStringList& arguments) { return start(arguments); }
 
 QString Launcher::commandText(const QString& configFile, const QStringList& settings) const {

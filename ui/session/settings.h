@@ -19,8 +19,6 @@ public:
     void setValue(const QString& key, const QVariant& value) { m_store.setValue(key, value); }
     void remove(const QString& key) { m_store.remove(key); }
     void sync() { m_store.sync(); }
-    /// False when the file cannot be written; the window then works without remembering.
-    bool isWritable() const { return m_store.isWritable() && m_store.status() == QSettings::NoError; }
 
 private:
     QSettings m_store;

@@ -114,6 +114,11 @@ void MainWindow::chooseTheme(theme::Mode mode) {
     m_surroundings.settings.setValue(QStringLiteral("window/theme"), int(mode));
 }
 
+void MainWindow::chooseLanguage(const QString& language) {
+    m_surroundings.settings.setValue(QStringLiteral("window/language"), language);
+    m_messages->say(tr("The language changes when Lathe is opened again."));
+}
+
 void MainWindow::save() {
     session::Settings& settings = m_surroundings.settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());

@@ -73,6 +73,7 @@ private:
     void runEnded(const QString& folder, const QString& sentence);
     void save();
     void chooseTheme(theme::Mode mode);
+    void chooseLanguage(const QString& language);
 
     Surroundings m_surroundings;
     QString m_folderProblem;

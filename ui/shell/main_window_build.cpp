@@ -24,7 +24,7 @@ void MainWindow::build() {
     auto* row = new QHBoxLayout(root);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
-    m_rail = new Rail(m_workspace);
+    m_rail = new Rail(m_workspace, m_surroundings.settings.value(QStringLiteral("window/language")).toString());
     row->addWidget(m_rail);
     auto* column = new QVBoxLayout;
     column->setSpacing(0);
@@ -54,6 +54,7 @@ void MainWindow::connectPages() {
     connect(m_rail, &Rail::pageChosen, this, &MainWindow::openPage);
     connect(m_rail, &Rail::runChosen, this, [this](const QString& folder) { openRun(folder); });
     connect(m_rail, &Rail::themeChosen, this, &MainWindow::chooseTheme);
+    connect(m_rail, &Rail::languageChosen, this, &MainWindow::chooseLanguage);
     connect(m_top, &TopBar::switcherWanted, m_switcher, &RunSwitcher::open);
     connect(m_switcher, &RunSwitcher::runChosen, this, [this](const QString& folder) { openRun(folder); });
 

@@ -2,10 +2,13 @@
 
 #include "pages/state_look.h"
 #include "session/qt_text.h"
+#include "shell/language.h"
 #include "theme/parts.h"
 
+#include <QActionGroup>
 #include <QButtonGroup>
 #include <QFontMetrics>
+#include <QLocale>
 #include <QMenu>
 #include <QPainter>
 #include <QVBoxLayout>
@@ -62,7 +65,7 @@ private:
 
 }  // namespace
 
-Rail::Rail(session::Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace) {
+Rail::Rail(session::Workspace& workspace, const QString& language, QWidget* parent) : QWidget(parent), m_workspace(workspace) {
     theme::setRole(this, "rail");
     setAttribute(Qt::WA_StyledBackground);
     setObjectName(QStringLiteral("rail"));
@@ -91,6 +94,7 @@ Rail::Rail(session::Workspace& workspace, QWidget* parent) : QWidget(parent), m_
     column->addLayout(m_runs);
     column->addSpacing(6);
     addTheme(column);
+    addLanguages(m_theme->menu(), language);
     connect(&m_workspace, &session::Workspace::runsChanged, this, &Rail::refreshRuns);
     refreshRuns();
 }
@@ -145,6 +149,22 @@ void Rail::addTheme(QVBoxLayout* column) {
     m_theme->setMenu(menu);
     column->addWidget(m_theme, 0, Qt::AlignLeft);
     refreshTheme();
+}
+
+void Rail::addLanguages(QMenu* menu, const QString& chosen) {
+    menu->addSeparator();
+    QMenu* sub = menu->addMenu(tr("Language"));
+    auto* group = new QActionGroup(sub);
+    const auto add = [&](const QString& name, const QString& text) {
+        QAction* action = sub->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(name == chosen);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, name] { Q_EMIT languageChosen(name); });
+    };
+    add({}, tr("Language of the system"));
+    // Each in its own words: who cannot read the window must find it.
+    for (const QString& name : languages()) add(name, name == QLatin1String("en") ? QStringLiteral("English") : QLocale(name).nativeLanguageName());
 }
 
 void Rail::refreshTheme() {

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+class QMenu;
 class QToolButton;
 class QVBoxLayout;
 
@@ -20,17 +21,20 @@ class Rail : public QWidget {
     Q_OBJECT
 
 public:
-    explicit Rail(session::Workspace& workspace, QWidget* parent = nullptr);
+    /// `language` as it was chosen.
+    Rail(session::Workspace& workspace, const QString& language, QWidget* parent = nullptr);
     void setPage(Page page);
 
 Q_SIGNALS:
     void pageChosen(lathe::shell::Page page);
     void runChosen(const QString& folder);
     void themeChosen(lathe::theme::Mode mode);
+    void languageChosen(const QString& language);  ///< a locale name; empty: that of the system
 
 private:
     void addPages(QVBoxLayout* column);
     void addTheme(QVBoxLayout* column);
+    void addLanguages(QMenu* menu, const QString& chosen);
     void refreshRuns();
     void refreshTheme();
 

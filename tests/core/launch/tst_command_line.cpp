@@ -9,6 +9,7 @@
 
 #include <QtTest/QTest>
 
+#include <cmath>
 #include <set>
 
 using namespace lathe;
@@ -157,6 +158,46 @@ private Q_SLOTS:
         const auto broken = m_workspace->scratch() / "broken.yaml";
         QVERIFY(replaceFile(FileSystem::real(), broken, "data: [1, 2").ok());
         QCOMPARE(ask({"check", QString::fromStdString(broken.string()), "--json"}).json().size(), std::size_t{1});  // and nothing about data
+    }
+    void aDryRunTellsWhatGoingOnWouldDo() {
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.epochs=none", "--set", "run.max_updates=100", "--set", "schedule.name=linear",
+                      "--set", "schedule.warmup_updates=0", "--set", "schedule.final_factor=0", "--set", "optimizer.learning_rate=0.01"}).code, 0);
+        const auto rowOf = [](const json& sheet, const char* key) {
+            for (const json& row : sheet["settings"])
+                if (row["key"] == key) return row;
+            return json();
+        };
+        const QStringList asked{"continue", "latest", "--dry-run", "--json", "--set", "optimizer.learning_rate=2e-2", "--set", "optimizer.momentum=0.5",
+                                "--set", "schedule.total_updates=40", "--set", "run.max_updates=200"};
+        const Answer good = ask(asked);
+        QVERIFY2(good.code == 0, good.out.c_str());
+        const json sheet = good.json();
+        hasKeys(sheet, {"dry_run", "verb", "run", "folder", "checkpoint", "step", "settings", "learning_rate", "updates", "notices", "would_start"});
+        QVERIFY(sheet["would_start"].get<bool>() && sheet["step"] == 10);
+        const json rate = rowOf(sheet, "optimizer.learning_rate");
+        QVERIFY2(rate["checkpoint"] == "0.01" && rate["form"] == "0.02" && rate["used"] == "0.02" && rate["effect"] == "applies from now", rate.dump().c_str());
+        QCOMPARE(rowOf(sheet, "optimizer.momentum")["effect"], json("ignored"));  // the optimizer is adamw
+        QCOMPARE(rowOf(sheet, "run.max_updates")["effect"], json("applies"));
+        QCOMPARE(rowOf(sheet, "model.name")["effect"], json("same"));
+        // Linear from 1 to 0: 10 of 100 gone before, 10 of 40 with the new length.
+        QVERIFY(std::abs(sheet["learning_rate"]["before"].get<double>() - 0.01 * 0.9) < 1e-12);
+        QVERIFY(std::abs(sheet["learning_rate"]["after"].get<double>() - 0.02 * 0.75) < 1e-12);
+        QVERIFY(sheet["updates"]["planned_before"] == 100 && sheet["updates"]["planned_after"] == 200 && sheet["updates"]["left"] == 190);
+
+        const Answer refused = ask(asked + QStringList{"--set", "data.batch_size=64"});
+        QCOMPARE(refused.code, 2);
+        const json why = refused.json();
+        QVERIFY(!why["would_start"].get<bool>() && why["error"]["key"] == "data.batch_size");
+        const json fixed = rowOf(why, "data.batch_size");
+        QVERIFY2(fixed["effect"] == "forbidden" && fixed["form"] == "64" && fixed["used"] == fixed["checkpoint"] && !fixed["why"].get<std::string>().empty(), fixed.dump().c_str());
+        const json wrong = ask({"continue", "latest", "--dry-run", "--json", "--set", "optimizer.learning_rate=fast"}).json();
+        QVERIFY(rowOf(wrong, "optimizer.learning_rate")["effect"] == "forbidden" && rowOf(wrong, "optimizer.learning_rate")["used"] == "0.01");
+        QCOMPARE(ask({"start-from-weights", "latest@10", "--dry-run", "--json", "--set", "data.batch_size=64"}).json()["step"], json(0));
+        QCOMPARE(ask({"continue", "latest", "--dry-run", "--json", "--set", "run.max_updates=10"}).json()["error"]["key"], json("run.max_updates"));
+        QVERIFY(ask({"roll-back", "latest@10", "--dry-run", "--set", "optimizer.learning_rate=0.02"}).out.find("0.01 -> 0.02") != std::string::npos);
+        QCOMPARE(ask({"roll-back", "latest@11", "--dry-run"}).code, 2);
+        QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{1});
+        QCOMPARE(rundir::newestSession(m_workspace->latest()), 1);  // nothing was started
     }
     void compareShowsOnlyWhatDiffers() {
         QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=one"}).code, 0);

@@ -1,0 +1,28 @@
+#include "launch/going_on.h"
+
+namespace lathe::launch {
+
+Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after, bool isNewRun) {
+    for (const config::Difference& change : config::diff(before, after)) {
+        const config::Field* field = config::Schema::builtin().find(change.key);
+        if (field == nullptr || field->applies != config::Applies::Start || (isNewRun && change.key == "run.name")) continue;
+        return Error{ErrorCode::Config, change.key + " cannot change from " + change.left + " to " + change.right
+                     + " when a run goes on; use start-from-weights or a new run", change.key, {}};
+    }
+    return {};
+}
+
+Result<void> refuseReached(const config::RunConfig& config, const Counters& counters) {
+    const auto& run = config.run;
+    if (run.maxUpdates && counters.globalStep.value() >= *run.maxUpdates) {
+        return Error{ErrorCode::Usage, "Already at update " + std::to_string(counters.globalStep.value()) + " of " + std::to_string(*run.maxUpdates)
+                     + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates), "run.max_updates", {}};
+    }
+    if (run.epochs && counters.epoch.value() >= *run.epochs) {
+        return Error{ErrorCode::Usage, "Already at epoch " + std::to_string(counters.epoch.value()) + " of " + std::to_string(*run.epochs)
+                     + "; extend it with --set run.epochs=" + std::to_string(2 * *run.epochs), "run.epochs", {}};
+    }
+    return {};
+}
+
+}  // namespace lathe::launch

@@ -1,0 +1,203 @@
+#include "launch/resume_sheet.h"
+
+#include "base/file_system.h"
+#include "base/number_text.h"
+#include "launch/going_on.h"
+#include "launch/verbs.h"
+#include "plan/schedule.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace lathe::launch {
+
+using config::Field;
+using config::RunConfig;
+using config::Values;
+using rundir::RunFolder;
+
+namespace {
+
+constexpr std::uint64_t kLargestRecord = 1 << 20;  // of trainer.json
+constexpr std::int64_t kCurvePoints = 160;
+
+std::string textOf(const Field& field, const Values& values) {
+    const auto value = values.find(field.key());
+    if (value == values.end()) return {};
+    const bool unset = std::holds_alternative<std::monostate>(value->second) && !field.noneText.empty();
+    return unset ? field.noneText : config::valueText(value->second);
+}
+
+/// What was asked for, by key: the last setting of a key counts.
+std::map<std::string, std::string> askedFor(const std::vector<std::string>& settings) {
+    std::map<std::string, std::string> asked;
+    for (const std::string& setting : settings)
+        if (const std::size_t equals = setting.find('='); equals != std::string::npos) asked[setting.substr(0, equals)] = setting.substr(equals + 1);
+    return asked;
+}
+
+Effect effectOf(const Field& field, GoOn verb, const Values& used) {
+    if (verb == GoOn::StartFromWeights) return config::isVisible(field, used) ? Effect::Applies : Effect::Ignored;
+    if (field.applies == config::Applies::Start) return Effect::Forbidden;
+    if (!config::isVisible(field, used)) return Effect::Ignored;
+    return field.section == "run" ? Effect::Applies : Effect::AppliesFromNow;
+}
+
+std::string whyOf(Effect effect) {
+    if (effect == Effect::Forbidden) return "The state of the checkpoint was made with the other value; start from its weights or make a new run";
+    if (effect == Effect::Ignored) return "Has no meaning with the other settings";
+    return {};
+}
+
+std::vector<SheetRow> rowsOf(GoOn verb, const Values& before, const Values& after, const std::map<std::string, std::string>& asked,
+                             const std::vector<config::Problem>& problems) {
+    std::vector<SheetRow> rows;
+    for (const config::Section& section : config::Schema::builtin().sections())
+        for (const Field& field : section.fields) {
+            SheetRow row{field.key(), section.label + ": " + field.label, textOf(field, before), {}, textOf(field, after), Effect::Same, {}};
+            if (const auto text = asked.find(row.key); text != asked.end()) row.form = row.used == row.checkpoint ? text->second : row.used;
+            const auto bad = std::find_if(problems.begin(), problems.end(), [&](const auto& problem) {
+                return problem.severity == config::Severity::Error && problem.key == row.key;
+            });
+            if (bad != problems.end()) {
+                row.effect = Effect::Forbidden;
+                row.why = bad->sentence;
+                row.used = row.checkpoint;
+                if (row.form) row.form = asked.at(row.key);
+            } else if (row.used != row.checkpoint) {
+                row.effect = effectOf(field, verb, after);
+                row.why = whyOf(row.effect);
+                if (row.effect == Effect::Forbidden) row.used = row.checkpoint;
+            }
+            rows.push_back(std::move(row));
+        }
+    return rows;
+}
+
+/// The length of the curve that the checkpoint carries, see engine/train/curve.h.
+std::optional<std::int64_t> storedCurveLength(const std::filesystem::path& checkpoint) {
+    const auto text = readFile(checkpoint / "trainer.json", kLargestRecord);
+    if (!text.ok()) return std::nullopt;
+    const auto record = rundir::parseStrict(*text, "trainer.json");
+    if (!record.ok()) return std::nullopt;
+    const nlohmann::json* at = &*record;
+    for (const char* key : {"state", "schedule", "total_updates"}) {
+        const auto found = at->is_object() ? at->find(key) : at->end();
+        if (!at->is_object() || found == at->end()) return std::nullopt;
+        at = &*found;
+    }
+    const auto length = at->is_string() ? readInteger(at->get<std::string>()) : std::nullopt;
+    return length && *length > 0 ? length : std::nullopt;
+}
+
+/// Updates of an epoch, from what the newest session planned. Its batch shape is that of every session of the run.
+std::optional<std::int64_t> updatesPerEpoch(const RunConfig& newest, std::optional<std::int64_t> planned) {
+    if (!planned || !newest.run.epochs || *planned % *newest.run.epochs != 0) return std::nullopt;
+    if (newest.run.maxUpdates && *planned >= *newest.run.maxUpdates) return std::nullopt;  // it may have been cut
+    return *planned / *newest.run.epochs;
+}
+
+std::optional<std::int64_t> plannedWith(const RunConfig& config, std::optional<std::int64_t> perEpoch) {
+    if (!config.run.epochs) return config.run.maxUpdates;
+    if (!perEpoch) return std::nullopt;
+    const std::int64_t all = *config.run.epochs * *perEpoch;
+    return config.run.maxUpdates ? std::min(all, *config.run.maxUpdates) : all;
+}
+
+plan::Schedule scheduleOf(const RunConfig& config, std::int64_t length) {
+    plan::Schedule schedule;
+    schedule.name = config.schedule.name;
+    schedule.warmupUpdates = config.schedule.warmupUpdates;
+    schedule.finalFactor = config.schedule.finalFactor;
+    schedule.totalUpdates = config.schedule.totalUpdates.value_or(length);
+    return schedule;
+}
+
+void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& after, std::optional<std::int64_t> stored) {
+    const std::int64_t oldLength = stored.value_or(sheet.plannedBefore.value_or(1));
+    // A run that is made longer keeps the curve it began with; a new run has one of its own.
+    const std::int64_t newLength = sheet.verb == GoOn::StartFromWeights ? sheet.plannedAfter.value_or(oldLength) : oldLength;
+    plan::Schedule was = scheduleOf(before, oldLength);
+    if (stored) was.totalUpdates = *stored;
+    const plan::Schedule is = scheduleOf(after, newLength);
+    const auto pointAt = [&](std::int64_t step) {
+        return RatePoint{step, before.optimizer.learningRate * plan::factorAt(was, GlobalStep(step)), after.optimizer.learningRate * plan::factorAt(is, GlobalStep(step))};
+    };
+    const RatePoint next = pointAt(sheet.step.value());
+    sheet.rateBefore = next.before;
+    sheet.rateAfter = next.after;
+    const std::int64_t last = std::max({was.totalUpdates, is.totalUpdates, sheet.plannedBefore.value_or(0), sheet.plannedAfter.value_or(0)}) - 1;
+    for (std::int64_t i = 0; i <= kCurvePoints && last > 0; ++i)
+        if (const std::int64_t step = last * i / kCurvePoints; sheet.curve.empty() || sheet.curve.back().step != step) sheet.curve.push_back(pointAt(step));
+    if (sheet.verb != GoOn::StartFromWeights && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != is.totalUpdates && after.schedule.name != "constant")
+        sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
+                                + std::to_string(is.totalUpdates) + " (schedule.total_updates changes it)");
+}
+
+/// The session whose configuration belongs to what is loaded.
+int configSession(const RunFolder& run, GoOn verb, const std::string& checkpoint) {
+    const auto named = rundir::parseCheckpointName(checkpoint);
+    return verb == GoOn::Continue || !named ? rundir::newestSession(run) : std::max(named->session, 1);
+}
+
+void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& before, const RunConfig& after, const Counters& counters,
+                 const std::vector<config::Problem>& problems) {
+    const bool sameRun = sheet.verb == GoOn::Continue || sheet.verb == GoOn::RollBack;
+    if (sameRun && rundir::isAlive(standingOf(run).state)) sheet.refused = Error{ErrorCode::Busy, "The run is up; stop it first", {}, {}};
+    for (const config::Problem& problem : problems)
+        if (!sheet.refused && problem.severity == config::Severity::Error) sheet.refused = Error{ErrorCode::Config, problem.sentence, problem.key, {}};
+    if (sheet.refused || sheet.verb == GoOn::StartFromWeights || sheet.checkpoint.empty()) return;
+    if (const auto fixed = refuseFixedChanges(before, after, !sameRun); !fixed.ok()) sheet.refused = fixed.error();
+    else if (const auto reached = refuseReached(after, counters); !reached.ok()) sheet.refused = reached.error();
+}
+
+}  // namespace
+
+std::string_view name(GoOn verb) {
+    static constexpr std::array<std::string_view, 4> kNames{"continue", "roll-back", "fork", "start-from-weights"};
+    return kNames[std::size_t(verb)];
+}
+
+std::string_view name(Effect effect) {
+    static constexpr std::array<std::string_view, 5> kNames{"same", "applies", "applies from now", "ignored", "forbidden"};
+    return kNames[std::size_t(effect)];
+}
+
+Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string checkpoint, const std::vector<std::string>& settings) {
+    ResumeSheet sheet;
+    sheet.verb = verb;
+    if (verb == GoOn::Continue && checkpoint.empty()) checkpoint = newestOnLine(run);
+    sheet.checkpoint = checkpoint;
+    LATHE_TRY_ASSIGN(const RunConfig before, configOf(run, configSession(run, verb, checkpoint)));
+    config::Loaded loaded;
+    loaded.config = before;
+    config::applySettings(loaded, settings);
+    const std::vector<config::Problem> problems = config::check(loaded);
+    const RunConfig& after = loaded.config;
+    sheet.rows = rowsOf(verb, config::toValues(before), config::toValues(after), askedFor(settings), problems);
+
+    Counters counters;
+    if (!checkpoint.empty()) {
+        LATHE_TRY_ASSIGN(const rundir::CheckpointManifest manifest, rundir::readCheckpoint(run.checkpoints() / checkpoint));
+        counters = manifest.counters;
+        if (verb != GoOn::StartFromWeights) sheet.step = counters.globalStep;
+    }
+    if (verb == GoOn::Continue)
+        if (const std::string unusable = passedOver(run, checkpoint); !unusable.empty())
+            sheet.notices.push_back(unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint));
+    const auto summary = rundir::readSummaryOrMake(run);
+    const auto newest = configOf(run, rundir::newestSession(run));
+    const auto perEpoch = updatesPerEpoch(newest.ok() ? *newest : before, summary.ok() ? summary->plannedUpdates : std::nullopt);
+    sheet.plannedBefore = plannedWith(before, perEpoch);
+    sheet.plannedAfter = plannedWith(after, perEpoch);
+    if (sheet.plannedAfter) sheet.left = std::max<std::int64_t>(0, *sheet.plannedAfter - sheet.step.value());
+    addRates(sheet, before, after, checkpoint.empty() ? std::nullopt : storedCurveLength(run.checkpoints() / checkpoint));
+    findRefusal(sheet, run, before, after, counters, problems);
+    return sheet;
+}
+
+}  // namespace lathe::launch

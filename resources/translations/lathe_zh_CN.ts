@@ -1,0 +1,2026 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+    <context>
+        <name>Age</name>
+        <message>
+            <source>just now</source>
+            <translation>刚刚</translation>
+        </message>
+        <message>
+            <source>%1 s ago</source>
+            <translation>%1 秒前</translation>
+        </message>
+        <message>
+            <source>%1 min ago</source>
+            <translation>%1 分钟前</translation>
+        </message>
+        <message>
+            <source>%1 h ago</source>
+            <translation>%1 小时前</translation>
+        </message>
+    </context>
+    <context>
+        <name>QDialog</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+    </context>
+    <context>
+        <name>QObject</name>
+        <message>
+            <source>measuring</source>
+            <translation>正在测量</translation>
+        </message>
+    </context>
+    <context>
+        <name>RunNumbers</name>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>of %1 · %2 %</source>
+            <translation>共 %1 · %2 %</translation>
+        </message>
+        <message>
+            <source>no end planned</source>
+            <translation>未设终点</translation>
+        </message>
+        <message>
+            <source>Training time</source>
+            <translation>训练时间</translation>
+        </message>
+        <message>
+            <source>ended %1</source>
+            <translation>结束于 %1</translation>
+        </message>
+        <message>
+            <source>Time left</source>
+            <translation>剩余时间</translation>
+        </message>
+        <message>
+            <source>paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>ends %1</source>
+            <translation>预计 %1 结束</translation>
+        </message>
+        <message>
+            <source>Train loss</source>
+            <translation>训练损失</translation>
+        </message>
+        <message>
+            <source>smoothed · newest %1</source>
+            <translation>平滑值 · 最新 %1</translation>
+        </message>
+        <message>
+            <source>newest</source>
+            <translation>最新</translation>
+        </message>
+        <message>
+            <source>Best evaluation</source>
+            <translation>最佳评估</translation>
+        </message>
+        <message>
+            <source>none yet</source>
+            <translation>尚无</translation>
+        </message>
+        <message>
+            <source>Best eval %1</source>
+            <translation>最佳评估 %1</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>%1 updates/s</source>
+            <translation>%1 次更新/秒</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n thread(s)</source>
+            <translation>
+                <numerusform>%n 个线程</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>no checkpoint yet · %n update(s) at risk</source>
+            <translation>
+                <numerusform>尚无检查点 · %n 次更新未保存</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>last checkpoint %1 · %n update(s) at risk</source>
+            <translation>
+                <numerusform>上个检查点 %1 · %n 次更新未保存</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>RunState</name>
+        <message>
+            <source>Queued</source>
+            <translation>排队中</translation>
+        </message>
+        <message>
+            <source>Starting</source>
+            <translation>启动中</translation>
+        </message>
+        <message>
+            <source>Running</source>
+            <translation>运行中</translation>
+        </message>
+        <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>Stopping</source>
+            <translation>停止中</translation>
+        </message>
+        <message>
+            <source>Completed</source>
+            <translation>已完成</translation>
+        </message>
+        <message>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Killed</source>
+            <translation>被终止</translation>
+        </message>
+        <message>
+            <source>Out of memory</source>
+            <translation>内存不足</translation>
+        </message>
+        <message>
+            <source>Diverged</source>
+            <translation>已发散</translation>
+        </message>
+        <message>
+            <source>Interrupted</source>
+            <translation>已中断</translation>
+        </message>
+        <message>
+            <source>Lost</source>
+            <translation>失联</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::charts</name>
+        <message>
+            <source>branch %1</source>
+            <translation>分支 %1</translation>
+        </message>
+        <message>
+            <source>abandoned</source>
+            <translation>已放弃</translation>
+        </message>
+        <message>
+            <source>Session %1 began here (%2)</source>
+            <translation>会话 %1 从这里开始（%2）</translation>
+        </message>
+        <message>
+            <source>Checkpoint at step %1</source>
+            <translation>第 %1 步的检查点</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::charts::CompareChart</name>
+        <message>
+            <source>Choose two or more runs</source>
+            <translation>请选择两个或更多运行</translation>
+        </message>
+        <message>
+            <source>Reading the histories …</source>
+            <translation>正在读取历史……</translation>
+        </message>
+        <message>
+            <source>None of these runs recorded %1</source>
+            <translation>这些运行都没有记录 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::charts::LineChart</name>
+        <message>
+            <source>1 point</source>
+            <translation>1 个点</translation>
+        </message>
+        <message>
+            <source>%1 points</source>
+            <translation>%1 个点</translation>
+        </message>
+        <message>
+            <source>%1 NaN or infinite</source>
+            <translation>%1 个 NaN 或无穷</translation>
+        </message>
+        <message>
+            <source>%1 not shown (≤ 0)</source>
+            <translation>%1 个未显示（≤ 0）</translation>
+        </message>
+        <message>
+            <source>No value above 0 to show on a logarithmic axis</source>
+            <translation>没有大于 0 的值可在对数轴上显示</translation>
+        </message>
+        <message>
+            <source>outliers beyond the edge</source>
+            <translation>离群点在边缘之外</translation>
+        </message>
+        <message>
+            <source>%1 (hidden)</source>
+            <translation>%1（已隐藏）</translation>
+        </message>
+        <message>
+            <source>Curves: %1</source>
+            <translation>曲线：%1</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::charts::RunCharts</name>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Gradient norm</source>
+            <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>Samples per second</source>
+            <translation>每秒样本数</translation>
+        </message>
+        <message>
+            <source>train</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>evaluation</source>
+            <translation>评估</translation>
+        </message>
+        <message>
+            <source>rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>norm</source>
+            <translation>范数</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>Reading the history …</source>
+            <translation>正在读取历史……</translation>
+        </message>
+        <message>
+            <source>Nothing was recorded</source>
+            <translation>没有任何记录</translation>
+        </message>
+        <message>
+            <source>Waiting for the first update</source>
+            <translation>等待第一次更新</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::form::FieldEditor</name>
+        <message>
+            <source>Choose a folder</source>
+            <translation>选择文件夹</translation>
+        </message>
+        <message>
+            <source>Choose a file</source>
+            <translation>选择文件</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::form::FieldRow</name>
+        <message>
+            <source>Fixed when the run starts.</source>
+            <translation>运行开始后不可更改。</translation>
+        </message>
+        <message>
+            <source>Can be changed when the run is continued.</source>
+            <translation>继续运行时可以更改。</translation>
+        </message>
+        <message>
+            <source>Can be changed at the next update.</source>
+            <translation>可在下一次更新时更改。</translation>
+        </message>
+        <message>
+            <source>Back to %1</source>
+            <translation>恢复为 %1</translation>
+        </message>
+        <message>
+            <source>Reset %1 to %2</source>
+            <translation>将“%1”恢复为 %2</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::form::FormModel</name>
+        <message>
+            <source>Change %1</source>
+            <translation>更改“%1”</translation>
+        </message>
+        <message>
+            <source>on</source>
+            <translation>开</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>empty</source>
+            <translation>空</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::form::PathEditor</name>
+        <message>
+            <source>Browse for %1</source>
+            <translation>为“%1”浏览</translation>
+        </message>
+        <message>
+            <source>Browse…</source>
+            <translation>浏览……</translation>
+        </message>
+        <message>
+            <source>Choose a folder…</source>
+            <translation>选择文件夹……</translation>
+        </message>
+        <message>
+            <source>Choose a file…</source>
+            <translation>选择文件……</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::form::SchemaForm</name>
+        <message>
+            <source>Search settings  (Ctrl+F)</source>
+            <translation>搜索设置  (Ctrl+F)</translation>
+        </message>
+        <message>
+            <source>Search settings</source>
+            <translation>搜索设置</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Advanced</source>
+            <translation>高级</translation>
+        </message>
+        <message>
+            <source>Only changed</source>
+            <translation>仅已更改</translation>
+        </message>
+        <message>
+            <source>No setting matches.</source>
+            <translation>没有匹配的设置。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::CheckpointsModel</name>
+        <message>
+            <source>just now</source>
+            <translation>刚刚</translation>
+        </message>
+        <message>
+            <source>%1 ago</source>
+            <translation>%1前</translation>
+        </message>
+        <message>
+            <source>%1 days ago</source>
+            <translation>%1 天前</translation>
+        </message>
+        <message>
+            <source>continued</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>rolled back</source>
+            <translation>回退</translation>
+        </message>
+        <message>
+            <source>restarted</source>
+            <translation>重新开始</translation>
+        </message>
+        <message>
+            <source>forked</source>
+            <translation>派生</translation>
+        </message>
+        <message>
+            <source>started from weights</source>
+            <translation>从权重开始</translation>
+        </message>
+        <message>
+            <source>started</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>What this run began from</source>
+            <translation>此运行的起点</translation>
+        </message>
+        <message>
+            <source>Session %1</source>
+            <translation>会话 %1</translation>
+        </message>
+        <message>
+            <source>branch %1</source>
+            <translation>分支 %1</translation>
+        </message>
+        <message>
+            <source>at step %1</source>
+            <translation>在第 %1 步</translation>
+        </message>
+        <message>
+            <source>cannot be used: %1</source>
+            <translation>不可用：%1</translation>
+        </message>
+        <message>
+            <source>best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>pinned</source>
+            <translation>已固定</translation>
+        </message>
+        <message>
+            <source>newest</source>
+            <translation>最新</translation>
+        </message>
+        <message>
+            <source>recent</source>
+            <translation>最近</translation>
+        </message>
+        <message>
+            <source>on an abandoned branch</source>
+            <translation>在已放弃的分支上</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Saved</source>
+            <translation>保存时间</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <source>Evaluation</source>
+            <translation>评估</translation>
+        </message>
+        <message>
+            <source>Kept because</source>
+            <translation>保留原因</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::CompareModel</name>
+        <message>
+            <source>%1 at step %2</source>
+            <translation>第 %2 步的 %1</translation>
+        </message>
+        <message>
+            <source>%1 at the end</source>
+            <translation>结束时的 %1</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Active time</source>
+            <translation>活动时间</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>项目</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::ConfigModel</name>
+        <message>
+            <source>Setting</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::EventsModel</name>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>发生了什么</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::LogModel</name>
+        <message>
+            <source>There is no %1 yet</source>
+            <translation>还没有 %1</translation>
+        </message>
+        <message>
+            <source>%1 is not a regular file</source>
+            <translation>%1 不是普通文件</translation>
+        </message>
+        <message>
+            <source>Cannot read %1: %2</source>
+            <translation>无法读取 %1：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::RunsModel</name>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Training loss</source>
+            <translation>训练损失</translation>
+        </message>
+        <message>
+            <source>Active</source>
+            <translation>活动时间</translation>
+        </message>
+        <message>
+            <source>Started</source>
+            <translation>开始时间</translation>
+        </message>
+        <message>
+            <source>Tags</source>
+            <translation>标签</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::SheetModel</name>
+        <message>
+            <source>applies</source>
+            <translation>生效</translation>
+        </message>
+        <message>
+            <source>applies from now</source>
+            <translation>从现在起生效</translation>
+        </message>
+        <message>
+            <source>ignored</source>
+            <translation>被忽略</translation>
+        </message>
+        <message>
+            <source>forbidden</source>
+            <translation>不允许</translation>
+        </message>
+        <message>
+            <source>Setting</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>From the checkpoint</source>
+            <translation>检查点中的值</translation>
+        </message>
+        <message>
+            <source>Asked for</source>
+            <translation>要求的值</translation>
+        </message>
+        <message>
+            <source>Will be used</source>
+            <translation>将使用的值</translation>
+        </message>
+        <message>
+            <source>What becomes of it</source>
+            <translation>结果</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::ChartsTab</name>
+        <message>
+            <source>Horizontal axis</source>
+            <translation>横轴</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Active time</source>
+            <translation>活动时间</translation>
+        </message>
+        <message>
+            <source>Smoothing</source>
+            <translation>平滑</translation>
+        </message>
+        <message>
+            <source>Log loss</source>
+            <translation>损失取对数</translation>
+        </message>
+        <message>
+            <source>Ignore outliers</source>
+            <translation>忽略离群点</translation>
+        </message>
+        <message>
+            <source>The vertical range leaves out the first steps and the lowest and highest 5 %. All points stay drawn.</source>
+            <translation>纵轴范围不计最初几步以及最低和最高的 5 %。所有点仍会绘出。</translation>
+        </message>
+        <message>
+            <source>Follow</source>
+            <translation>跟随</translation>
+        </message>
+        <message>
+            <source>Abandoned branches</source>
+            <translation>已放弃的分支</translation>
+        </message>
+        <message>
+            <source>Show, dimmed, what was left by rolling back</source>
+            <translation>以淡色显示回退后留下的部分</translation>
+        </message>
+        <message>
+            <source>Show all</source>
+            <translation>显示全部</translation>
+        </message>
+        <message>
+            <source>Drag to zoom, wheel at the cursor, double-click shows everything.</source>
+            <translation>拖动可缩放，滚轮以光标为中心缩放，双击显示全部。</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>关</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::CheckpointsTab</name>
+        <message>
+            <source>No checkpoint yet</source>
+            <translation>还没有检查点</translation>
+        </message>
+        <message>
+            <source>One is written at each interval of the configuration, at a stop, at the end, and when you press Save now.</source>
+            <translation>按配置的间隔、停止时、结束时以及按下“立即保存”时都会写入检查点。</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Same run, on from here</source>
+            <translation>同一运行，从这里继续</translation>
+        </message>
+        <message>
+            <source>Roll back</source>
+            <translation>回退</translation>
+        </message>
+        <message>
+            <source>Same run, a new branch from here; what came after stays, dimmed</source>
+            <translation>同一运行，从这里开新分支；之后的部分以淡色保留</translation>
+        </message>
+        <message>
+            <source>Fork</source>
+            <translation>派生</translation>
+        </message>
+        <message>
+            <source>New run with the entire state</source>
+            <translation>带完整状态的新运行</translation>
+        </message>
+        <message>
+            <source>Start from weights</source>
+            <translation>从权重开始</translation>
+        </message>
+        <message>
+            <source>New run at step 0 with these weights and a fresh optimizer</source>
+            <translation>从第 0 步开始的新运行，使用这些权重和全新的优化器</translation>
+        </message>
+        <message>
+            <source>With changes…</source>
+            <translation>更改后进行……</translation>
+        </message>
+        <message>
+            <source>Any of these with other settings; a sheet tells first what would happen</source>
+            <translation>以其他设置进行上述任一操作；会先说明结果</translation>
+        </message>
+        <message>
+            <source>Pin</source>
+            <translation>固定</translation>
+        </message>
+        <message>
+            <source>A pinned checkpoint is never cleared away</source>
+            <translation>固定的检查点不会被清理</translation>
+        </message>
+        <message>
+            <source>Verify</source>
+            <translation>校验</translation>
+        </message>
+        <message>
+            <source>Reads every byte and compares it with what was written</source>
+            <translation>读取每个字节并与写入时比较</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Weights, class names, preprocessing and a loader in Python</source>
+            <translation>权重、类别名、预处理和 Python 加载程序</translation>
+        </message>
+        <message>
+            <source>Delete…</source>
+            <translation>删除……</translation>
+        </message>
+        <message>
+            <source>Removes the files of this checkpoint</source>
+            <translation>删除此检查点的文件</translation>
+        </message>
+        <message>
+            <source>Checkpoints</source>
+            <translation>检查点</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n checkpoint(s), %1</source>
+            <translation>
+                <numerusform>%n 个检查点，%1</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Select a checkpoint first.</source>
+            <translation>请先选择一个检查点。</translation>
+        </message>
+        <message>
+            <source>The run is up; stop it first.</source>
+            <translation>运行正在进行；请先停止。</translation>
+        </message>
+        <message>
+            <source>This checkpoint cannot be used: %1</source>
+            <translation>此检查点不可用：%1</translation>
+        </message>
+        <message>
+            <source>Only the newest checkpoint of the current branch continues it. Use Roll back here.</source>
+            <translation>只有当前分支的最新检查点才能继续。这里请用“回退”。</translation>
+        </message>
+        <message>
+            <source>Unpin</source>
+            <translation>取消固定</translation>
+        </message>
+        <message>
+            <source>It is pinned; unpin it first.</source>
+            <translation>它已固定；请先取消固定。</translation>
+        </message>
+        <message>
+            <source>Continue: same run, on from here  ·  Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer</source>
+            <translation>继续：同一运行，从这里接着训练  ·  回退：同一运行，新分支  ·  派生：新运行，完整状态  ·  从权重开始：新运行，全新优化器</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::ClassBalance</name>
+        <message>
+            <source>Class balance</source>
+            <translation>类别分布</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>Samples per class, most %1</source>
+            <translation>每类样本数，最多 %1</translation>
+        </message>
+        <message numerus="yes">
+            <source>%1: %n sample(s)</source>
+            <translation>
+                <numerusform>%1：%n 个样本</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::ComparePage</name>
+        <message>
+            <source>Choose runs</source>
+            <translation>选择运行</translation>
+        </message>
+        <message>
+            <source>Nothing to compare yet</source>
+            <translation>还没有可比较的内容</translation>
+        </message>
+        <message>
+            <source>Tick two or more runs in the table of runs and press Compare.</source>
+            <translation>在运行列表中勾选两个或更多运行，然后按“比较”。</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行列表</translation>
+        </message>
+        <message>
+            <source>Choose runs…</source>
+            <translation>选择运行……</translation>
+        </message>
+        <message>
+            <source>Series</source>
+            <translation>序列</translation>
+        </message>
+        <message>
+            <source>Smoothing</source>
+            <translation>平滑</translation>
+        </message>
+        <message>
+            <source>Log y</source>
+            <translation>纵轴取对数</translation>
+        </message>
+        <message>
+            <source>What differs</source>
+            <translation>差异</translation>
+        </message>
+        <message>
+            <source>Only differences</source>
+            <translation>仅差异</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n run(s)</source>
+            <translation>
+                <numerusform>%n 个运行</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Leave out %1</source>
+            <translation>移除 %1</translation>
+        </message>
+        <message>
+            <source>Leave out</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>identical in every part</source>
+            <translation>各部分完全相同</translation>
+        </message>
+        <message>
+            <source>results at step %1, the last that all of them reached, and at each run's end</source>
+            <translation>第 %1 步（所有运行都到达的最后一步）以及各自结束时的结果</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::ConfigTab</name>
+        <message>
+            <source>Compare with</source>
+            <translation>比较对象</translation>
+        </message>
+        <message>
+            <source>Only differences</source>
+            <translation>仅差异</translation>
+        </message>
+        <message>
+            <source>Copy as YAML</source>
+            <translation>复制为 YAML</translation>
+        </message>
+        <message>
+            <source>Run again…</source>
+            <translation>再次运行……</translation>
+        </message>
+        <message>
+            <source>Configuration</source>
+            <translation>配置</translation>
+        </message>
+        <message>
+            <source>preset %1</source>
+            <translation>预设 %1</translation>
+        </message>
+        <message>
+            <source>parent %1</source>
+            <translation>父运行 %1</translation>
+        </message>
+        <message>
+            <source>defaults</source>
+            <translation>默认值</translation>
+        </message>
+        <message>
+            <source>session %1</source>
+            <translation>会话 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::DataCard</name>
+        <message>
+            <source>Own data…</source>
+            <translation>自己的数据……</translation>
+        </message>
+        <message>
+            <source>A folder of class folders with JPEG or PNG pictures, a CSV file, or IDX files. Dropping it on this card does the same.</source>
+            <translation>按类别分文件夹的 JPEG 或 PNG 图片、CSV 文件或 IDX 文件。也可以直接拖到此卡片上。</translation>
+        </message>
+        <message>
+            <source>A folder of pictures…</source>
+            <translation>图片文件夹……</translation>
+        </message>
+        <message>
+            <source>A CSV or IDX file…</source>
+            <translation>CSV 或 IDX 文件……</translation>
+        </message>
+        <message>
+            <source>No training data chosen</source>
+            <translation>尚未选择训练数据</translation>
+        </message>
+        <message>
+            <source>Drop a folder of class folders, a CSV file or IDX files here, or press Own data.</source>
+            <translation>把按类别分的文件夹、CSV 文件或 IDX 文件拖到这里，或按“自己的数据”。</translation>
+        </message>
+        <message>
+            <source>Looking at the data  %1 of %2</source>
+            <translation>正在查看数据  %1 / %2</translation>
+        </message>
+        <message>
+            <source>Looking at the data</source>
+            <translation>正在查看数据</translation>
+        </message>
+        <message>
+            <source>This data cannot be used</source>
+            <translation>此数据不可用</translation>
+        </message>
+        <message>
+            <source>Left out: %1 (%2)</source>
+            <translation>已略去：%1（%2）</translation>
+        </message>
+        <message numerus="yes">
+            <source> and %n more</source>
+            <translation>
+                <numerusform> 等另外 %n 个</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::DevicesPage</name>
+        <message>
+            <source>GPU</source>
+            <translation>GPU</translation>
+        </message>
+        <message>
+            <source>Looking for GPUs</source>
+            <translation>正在查找 GPU</translation>
+        </message>
+        <message>
+            <source>Processor</source>
+            <translation>处理器</translation>
+        </message>
+        <message>
+            <source>Processor use</source>
+            <translation>处理器占用</translation>
+        </message>
+        <message>
+            <source>Cores</source>
+            <translation>核心</translation>
+        </message>
+        <message>
+            <source>Memory in use</source>
+            <translation>已用内存</translation>
+        </message>
+        <message>
+            <source>Load</source>
+            <translation>负载</translation>
+        </message>
+        <message>
+            <source>GPU %1 · %2</source>
+            <translation>GPU %1 · %2</translation>
+        </message>
+        <message>
+            <source>%1 · bus %2 · compute capability %3.%4</source>
+            <translation>%1 · 总线 %2 · 计算能力 %3.%4</translation>
+        </message>
+        <message>
+            <source>In use</source>
+            <translation>占用</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>Power</source>
+            <translation>功率</translation>
+        </message>
+        <message>
+            <source>over the last seconds</source>
+            <translation>最近几秒</translation>
+        </message>
+        <message>
+            <source>measuring</source>
+            <translation>正在测量</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>%1 / %2</translation>
+        </message>
+        <message numerus="yes">
+            <source>usable by runs · %n thread(s)</source>
+            <translation>
+                <numerusform>可供运行使用 · %n 个线程</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>of %1</source>
+            <translation>共 %1</translation>
+        </message>
+        <message>
+            <source>runnable threads, last minute</source>
+            <translation>可运行线程，最近一分钟</translation>
+        </message>
+        <message>
+            <source>No GPU was found; runs use the processor.</source>
+            <translation>未找到 GPU；运行将使用处理器。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::LogTab</name>
+        <message>
+            <source>The last lines of the log</source>
+            <translation>日志的最后几行</translation>
+        </message>
+        <message>
+            <source>Events</source>
+            <translation>事件</translation>
+        </message>
+        <message>
+            <source>Log file</source>
+            <translation>日志文件</translation>
+        </message>
+        <message>
+            <source>No log file yet</source>
+            <translation>还没有日志文件</translation>
+        </message>
+        <message>
+            <source>The log is empty.</source>
+            <translation>日志为空。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::NewRunPage</name>
+        <message>
+            <source>Preset</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <source>Open a configuration file</source>
+            <translation>打开配置文件</translation>
+        </message>
+        <message>
+            <source>Open a configuration file…</source>
+            <translation>打开配置文件……</translation>
+        </message>
+        <message>
+            <source>Start training</source>
+            <translation>开始训练</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n changed setting(s) would be replaced.</source>
+            <translation>
+                <numerusform>%n 项已更改的设置将被替换。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Keep them</source>
+            <translation>保留</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>替换</translation>
+        </message>
+        <message>
+            <source>Load the preset %1?</source>
+            <translation>载入预设 %1？</translation>
+        </message>
+        <message>
+            <source>Open %1?</source>
+            <translation>打开 %1？</translation>
+        </message>
+        <message>
+            <source>%1 was not loaded. %2</source>
+            <translation>%1 未载入。%2</translation>
+        </message>
+        <message>
+            <source>Fill the form with this run's settings?</source>
+            <translation>用此运行的设置填写表单？</translation>
+        </message>
+        <message>
+            <source>from preset %1</source>
+            <translation>来自预设 %1</translation>
+        </message>
+        <message>
+            <source>from %1</source>
+            <translation>来自 %1</translation>
+        </message>
+        <message>
+            <source>again, from %1</source>
+            <translation>再次运行，来自 %1</translation>
+        </message>
+        <message>
+            <source>Ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message numerus="yes">
+            <source>Ready, %n setting(s) changed</source>
+            <translation>
+                <numerusform>就绪，更改了 %n 项设置</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n problem(s)</source>
+            <translation>
+                <numerusform>%n 个问题</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Starting…</source>
+            <translation>正在启动……</translation>
+        </message>
+        <message>
+            <source>Mend the problems on the right first.</source>
+            <translation>请先解决右侧的问题。</translation>
+        </message>
+        <message>
+            <source>Own data</source>
+            <translation>自己的数据</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::PlanCard</name>
+        <message>
+            <source>Problems</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>On the command line</source>
+            <translation>命令行</translation>
+        </message>
+        <message>
+            <source>Copy the command</source>
+            <translation>复制命令</translation>
+        </message>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Configuration</source>
+            <translation>配置</translation>
+        </message>
+        <message>
+            <source>None, ready to start</source>
+            <translation>没有问题，可以开始</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n more</source>
+            <translation>
+                <numerusform>另有 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Changed</source>
+            <translation>已更改</translation>
+        </message>
+        <message>
+            <source>Changed from %1</source>
+            <translation>相对 %1 的更改</translation>
+        </message>
+        <message>
+            <source>Nothing yet</source>
+            <translation>尚无</translation>
+        </message>
+        <message>
+            <source>%1 training samples, %2 updates an epoch</source>
+            <translation>%1 个训练样本，每轮 %2 次更新</translation>
+        </message>
+        <message>
+            <source>%1, %2 in all</source>
+            <translation>%1，共 %2 次</translation>
+        </message>
+        <message>
+            <source>%1, no end planned</source>
+            <translation>%1，未设终点</translation>
+        </message>
+        <message>
+            <source>How many updates that is depends on the data.</source>
+            <translation>更新次数取决于数据。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RatePreview</name>
+        <message>
+            <source>Learning rate over the run</source>
+            <translation>整个运行的学习率</translation>
+        </message>
+        <message>
+            <source>%1 updates</source>
+            <translation>%1 次更新</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::ResumeSheet</name>
+        <message>
+            <source>Same run, on from its newest checkpoint</source>
+            <translation>同一运行，从最新检查点继续</translation>
+        </message>
+        <message>
+            <source>Same run, a new branch from this checkpoint; what came after stays, dimmed</source>
+            <translation>同一运行，从此检查点开新分支；之后的部分以淡色保留</translation>
+        </message>
+        <message>
+            <source>New run with the entire state</source>
+            <translation>带完整状态的新运行</translation>
+        </message>
+        <message>
+            <source>New run at step 0 with these weights and a fresh optimizer</source>
+            <translation>从第 0 步开始的新运行，使用这些权重和全新的优化器</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Roll back</source>
+            <translation>回退</translation>
+        </message>
+        <message>
+            <source>Fork</source>
+            <translation>派生</translation>
+        </message>
+        <message>
+            <source>Start from weights</source>
+            <translation>从权重开始</translation>
+        </message>
+        <message>
+            <source>How to go on</source>
+            <translation>如何继续</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Search settings</source>
+            <translation>搜索设置</translation>
+        </message>
+        <message>
+            <source>Only changes</source>
+            <translation>仅更改</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Updates left</source>
+            <translation>剩余更新</translation>
+        </message>
+        <message>
+            <source>%1 at the next update, as planned</source>
+            <translation>下一次更新为 %1，与计划相同</translation>
+        </message>
+        <message>
+            <source>%1 instead of %2 at the next update</source>
+            <translation>下一次更新为 %1，原为 %2</translation>
+        </message>
+        <message>
+            <source>not known before the data are read</source>
+            <translation>读取数据之前未知</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>%1 / %2</translation>
+        </message>
+        <message>
+            <source>planned before: %1</source>
+            <translation>原计划：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RunActions</name>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Save now</source>
+            <translation>立即保存</translation>
+        </message>
+        <message>
+            <source>Stop…</source>
+            <translation>停止……</translation>
+        </message>
+        <message>
+            <source>Run again…</source>
+            <translation>再次运行……</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>More for this run</source>
+            <translation>此运行的更多操作</translation>
+        </message>
+        <message>
+            <source>Unpause</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <source>The run is up on another machine.</source>
+            <translation>运行在另一台机器上。</translation>
+        </message>
+        <message>
+            <source>The run is just starting.</source>
+            <translation>运行正在启动。</translation>
+        </message>
+        <message>
+            <source>The run is stopping.</source>
+            <translation>运行正在停止。</translation>
+        </message>
+        <message>
+            <source>Writes a checkpoint after the update under way (Ctrl+S)</source>
+            <translation>在当前更新之后写入检查点 (Ctrl+S)</translation>
+        </message>
+        <message>
+            <source>Stop and save, or discard</source>
+            <translation>停止并保存，或丢弃</translation>
+        </message>
+        <message>
+            <source>Goes on training</source>
+            <translation>继续训练</translation>
+        </message>
+        <message>
+            <source>Waits after the update under way; memory stays held</source>
+            <translation>在当前更新之后等待；内存保持占用</translation>
+        </message>
+        <message>
+            <source>It has reached its end; asks how far it shall go on</source>
+            <translation>已到终点；会询问要继续到哪里</translation>
+        </message>
+        <message>
+            <source>Goes on from its newest checkpoint</source>
+            <translation>从最新检查点继续</translation>
+        </message>
+        <message>
+            <source>Continue with changes…</source>
+            <translation>更改后继续……</translation>
+        </message>
+        <message>
+            <source>Rename…</source>
+            <translation>重命名……</translation>
+        </message>
+        <message>
+            <source>Note…</source>
+            <translation>备注……</translation>
+        </message>
+        <message>
+            <source>Tags…</source>
+            <translation>标签……</translation>
+        </message>
+        <message>
+            <source>Remove the star</source>
+            <translation>取消星标</translation>
+        </message>
+        <message>
+            <source>Star</source>
+            <translation>加星标</translation>
+        </message>
+        <message>
+            <source>Take out of the archive</source>
+            <translation>移出归档</translation>
+        </message>
+        <message>
+            <source>Archive</source>
+            <translation>归档</translation>
+        </message>
+        <message>
+            <source>Open the folder</source>
+            <translation>打开文件夹</translation>
+        </message>
+        <message>
+            <source>Move to trash…</source>
+            <translation>移到回收站……</translation>
+        </message>
+        <message>
+            <source>The run is up; stop it first.</source>
+            <translation>运行正在进行；请先停止。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RunBanner</name>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>Open log</source>
+            <translation>打开日志</translation>
+        </message>
+        <message>
+            <source>Starting</source>
+            <translation>启动中</translation>
+        </message>
+        <message>
+            <source>No sign of life for %1 s</source>
+            <translation>已有 %1 秒没有动静</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n record(s) were lost because the disk was too slow; the curves have gaps there.</source>
+            <translation>
+                <numerusform>由于磁盘太慢，丢失了 %n 条记录；曲线在那里有缺口。</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RunPage</name>
+        <message>
+            <source>Parts of the run</source>
+            <translation>运行的各部分</translation>
+        </message>
+        <message>
+            <source>Charts</source>
+            <translation>图表</translation>
+        </message>
+        <message>
+            <source>Checkpoints</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>Config</source>
+            <translation>配置</translation>
+        </message>
+        <message>
+            <source>Log</source>
+            <translation>日志</translation>
+        </message>
+        <message>
+            <source>branch %1, rolled back to %2</source>
+            <translation>分支 %1，回退到 %2</translation>
+        </message>
+        <message>
+            <source>branch %1</source>
+            <translation>分支 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RunVerbs</name>
+        <message>
+            <source>updates</source>
+            <translation>次更新</translation>
+        </message>
+        <message>
+            <source>epochs</source>
+            <translation>轮</translation>
+        </message>
+        <message>
+            <source>Extend %1?</source>
+            <translation>延长 %1？</translation>
+        </message>
+        <message>
+            <source>It has reached its end: %1 %2 of %1. Up to how many shall it go on?</source>
+            <translation>已到终点：%1 / %1 %2。要继续到多少？</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>A whole number above %1, for example %2</source>
+            <translation>大于 %1 的整数，例如 %2</translation>
+        </message>
+        <message numerus="yes">
+            <source>The %n update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.</source>
+            <translation>
+                <numerusform>其后的 %n 次更新保留在运行中，在各图表上以淡色显示。不会删除任何内容。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Nothing is deleted.</source>
+            <translation>不会删除任何内容。</translation>
+        </message>
+        <message>
+            <source>Roll back to step %1?</source>
+            <translation>回退到第 %1 步？</translation>
+        </message>
+        <message>
+            <source>A new branch of %1 goes on from this checkpoint. %2</source>
+            <translation>%1 的新分支将从此检查点继续。%2</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Roll back</source>
+            <translation>回退</translation>
+        </message>
+        <message>
+            <source>With changes…</source>
+            <translation>更改后进行……</translation>
+        </message>
+        <message>
+            <source>Go on with changed settings: %1</source>
+            <translation>以更改的设置继续：%1</translation>
+        </message>
+        <message>
+            <source>%1: every byte is as it was written.</source>
+            <translation>%1：每个字节都与写入时一致。</translation>
+        </message>
+        <message>
+            <source>Exported to %1</source>
+            <translation>已导出到 %1</translation>
+        </message>
+        <message>
+            <source>Delete the checkpoint at step %1?</source>
+            <translation>删除第 %1 步的检查点？</translation>
+        </message>
+        <message>
+            <source>Its files are removed for good. The curves of the run stay.</source>
+            <translation>其文件将被永久删除。运行的曲线保留。</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Checkpoint %1 deleted.</source>
+            <translation>检查点 %1 已删除。</translation>
+        </message>
+        <message>
+            <source>Move %1 to the trash?</source>
+            <translation>将 %1 移到回收站？</translation>
+        </message>
+        <message>
+            <source>The whole run leaves the list: curves, checkpoints and logs. On the command line, lathe-trainer restore brings it back.</source>
+            <translation>整个运行将离开列表：曲线、检查点和日志。可在命令行用 lathe-trainer restore 恢复。</translation>
+        </message>
+        <message>
+            <source>Move to trash</source>
+            <translation>移到回收站</translation>
+        </message>
+        <message>
+            <source>%1 is in the trash.</source>
+            <translation>%1 已在回收站中。</translation>
+        </message>
+        <message>
+            <source>there is nothing to lose right now</source>
+            <translation>目前不会丢失任何内容</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n update(s), %1 of work, are lost</source>
+            <translation>
+                <numerusform>将丢失 %n 次更新（%1 的工作）</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Stop %1?</source>
+            <translation>停止 %1？</translation>
+        </message>
+        <message>
+            <source>Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.
+
+Discard ends without saving: %1.</source>
+            <translation>“停止并保存”会完成当前更新、写入检查点然后结束；“继续”将从那里准确接续。
+
+“丢弃”不保存就结束：%1。</translation>
+        </message>
+        <message>
+            <source>Keep training</source>
+            <translation>继续训练</translation>
+        </message>
+        <message>
+            <source>Discard</source>
+            <translation>丢弃</translation>
+        </message>
+        <message>
+            <source>Stop and save</source>
+            <translation>停止并保存</translation>
+        </message>
+        <message>
+            <source>Note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>What is worth remembering about %1?</source>
+            <translation>关于 %1 有什么值得记住的？</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Tags</source>
+            <translation>标签</translation>
+        </message>
+        <message>
+            <source>Words parted by commas</source>
+            <translation>用逗号分隔的词</translation>
+        </message>
+        <message>
+            <source>Rename</source>
+            <translation>重命名</translation>
+        </message>
+        <message>
+            <source>Name of the run</source>
+            <translation>运行的名称</translation>
+        </message>
+        <message>
+            <source>A name has at least one letter</source>
+            <translation>名称至少要有一个字</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RunsPage</name>
+        <message>
+            <source>New run</source>
+            <translation>新运行</translation>
+        </message>
+        <message>
+            <source>No runs yet</source>
+            <translation>还没有运行</translation>
+        </message>
+        <message>
+            <source>A run that you start appears here and stays, with its curves and checkpoints.</source>
+            <translation>您启动的运行会出现在这里并保留，连同曲线和检查点。</translation>
+        </message>
+        <message>
+            <source>Show all runs</source>
+            <translation>显示所有运行</translation>
+        </message>
+        <message>
+            <source>No run matches</source>
+            <translation>没有匹配的运行</translation>
+        </message>
+        <message>
+            <source>The filter or the archive hides every run.</source>
+            <translation>筛选或归档隐藏了所有运行。</translation>
+        </message>
+        <message>
+            <source>Looking for runs</source>
+            <translation>正在查找运行</translation>
+        </message>
+        <message>
+            <source>Filter by name, state, model, #tag  (Ctrl+F)</source>
+            <translation>按名称、状态、模型、#标签筛选  (Ctrl+F)</translation>
+        </message>
+        <message>
+            <source>Filter runs</source>
+            <translation>筛选运行</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Archived</source>
+            <translation>已归档</translation>
+        </message>
+        <message>
+            <source>Show archived runs too</source>
+            <translation>也显示已归档的运行</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>比较</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行列表</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n run(s)</source>
+            <translation>
+                <numerusform>%n 个运行</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%1 of %n run(s)</source>
+            <translation>
+                <numerusform>%1 / %n 个运行</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Compare %1</source>
+            <translation>比较 %1</translation>
+        </message>
+        <message>
+            <source>Tick two or more runs first.</source>
+            <translation>请先勾选两个或更多运行。</translation>
+        </message>
+        <message>
+            <source>The run is up; stop it first.</source>
+            <translation>运行正在进行；请先停止。</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>Run again…</source>
+            <translation>再次运行……</translation>
+        </message>
+        <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Rename…</source>
+            <translation>重命名……</translation>
+        </message>
+        <message>
+            <source>Note…</source>
+            <translation>备注……</translation>
+        </message>
+        <message>
+            <source>Tags…</source>
+            <translation>标签……</translation>
+        </message>
+        <message>
+            <source>Remove the star</source>
+            <translation>取消星标</translation>
+        </message>
+        <message>
+            <source>Star</source>
+            <translation>加星标</translation>
+        </message>
+        <message>
+            <source>Take out of the archive</source>
+            <translation>移出归档</translation>
+        </message>
+        <message>
+            <source>Archive</source>
+            <translation>归档</translation>
+        </message>
+        <message>
+            <source>Move to trash…</source>
+            <translation>移到回收站……</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::SampleStrip</name>
+        <message>
+            <source>Samples</source>
+            <translation>样本</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n sample(s): %1</source>
+            <translation>
+                <numerusform>%n 个样本：%1</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::SchedulePreview</name>
+        <message>
+            <source>Learning rate over the run</source>
+            <translation>整个运行的学习率</translation>
+        </message>
+        <message>
+            <source>%1, peak %2, %3 warm-up updates</source>
+            <translation>%1，峰值 %2，预热 %3 次更新</translation>
+        </message>
+        <message>
+            <source>%1 updates</source>
+            <translation>%1 次更新</translation>
+        </message>
+        <message>
+            <source>end of the run</source>
+            <translation>运行结束</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::session::Launcher</name>
+        <message>
+            <source>lathe-trainer ended with code %1 and said nothing</source>
+            <translation>lathe-trainer 以代码 %1 结束，没有任何说明</translation>
+        </message>
+        <message>
+            <source>lathe-trainer was ended by signal %1</source>
+            <translation>lathe-trainer 被信号 %1 终止</translation>
+        </message>
+        <message>
+            <source>Cannot write the configuration to %1: %2. Free some space there</source>
+            <translation>无法将配置写到 %1：%2。请在那里腾出空间</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::session::RunSession</name>
+        <message>
+            <source>This run is not up, so there is nothing to ask of it.</source>
+            <translation>此运行未在进行，无法向它提出请求。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::MainWindow</name>
+        <message>
+            <source>New run</source>
+            <translation>新运行</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行列表</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>比较</translation>
+        </message>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Lathe</source>
+            <translation>Lathe</translation>
+        </message>
+        <message>
+            <source>Training goes on</source>
+            <translation>训练仍在继续</translation>
+        </message>
+        <message>
+            <source>%1 keeps running without this window. Open Lathe again to watch or stop it, or use: lathe-trainer stop %1</source>
+            <translation>关闭窗口后 %1 仍在运行。重新打开 Lathe 可查看或停止，或使用：lathe-trainer stop %1</translation>
+        </message>
+        <message>
+            <source>The language changes when Lathe is opened again.</source>
+            <translation>重新打开 Lathe 后语言生效。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::MessageBar</name>
+        <message>
+            <source>Close the message</source>
+            <translation>关闭消息</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::Rail</name>
+        <message>
+            <source>New run</source>
+            <translation>新运行</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行列表</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>比较</translation>
+        </message>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Theme</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <source>Light theme</source>
+            <translation>浅色主题</translation>
+        </message>
+        <message>
+            <source>Dark theme</source>
+            <translation>深色主题</translation>
+        </message>
+        <message>
+            <source>Theme of the system</source>
+            <translation>系统主题</translation>
+        </message>
+        <message>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <source>Language of the system</source>
+            <translation>跟随系统</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::RunSwitcher</name>
+        <message>
+            <source>Name of a run</source>
+            <translation>运行名称</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行列表</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::RunWatch</name>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>%1: %2. %3</source>
+            <translation>%1：%2。%3</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::TopBar</name>
+        <message>
+            <source>Switch run</source>
+            <translation>切换运行</translation>
+        </message>
+        <message>
+            <source>Go to a run by its name (Ctrl+P)</source>
+            <translation>按名称转到运行 (Ctrl+P)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::theme::Pill</name>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+    </context>
+    <context>
+        <name>main</name>
+        <message>
+            <source>Configure, start and watch training runs, and go on from any checkpoint.</source>
+            <translation>配置、启动和查看训练运行，并从任一检查点继续。</translation>
+        </message>
+        <message>
+            <source>Folder with the runs (default: $LATHE_WORKSPACE, else ~/lathe).</source>
+            <translation>存放运行的文件夹（默认：$LATHE_WORKSPACE，否则 ~/lathe）。</translation>
+        </message>
+        <message>
+            <source>Begin with this preset on the page New run.</source>
+            <translation>在“新运行”页以此预设开始。</translation>
+        </message>
+        <message>
+            <source>Run to open: id, name, folder, or latest.</source>
+            <translation>要打开的运行：编号、名称、文件夹或 latest。</translation>
+        </message>
+    </context>
+</TS>

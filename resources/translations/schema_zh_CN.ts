@@ -1,0 +1,643 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+    <context>
+        <name>schema</name>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>数据</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>优化器</translation>
+        </message>
+        <message>
+            <source>Schedule</source>
+            <translation>学习率曲线</translation>
+        </message>
+        <message>
+            <source>Accumulation</source>
+            <translation>累积</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <source>Parallel</source>
+            <translation>并行</translation>
+        </message>
+        <message>
+            <source>Evaluation</source>
+            <translation>评估</translation>
+        </message>
+        <message>
+            <source>Checkpoint</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>Telemetry</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>What the run is called; empty makes a name from the preset and the changed settings.</source>
+            <translation>运行的名称；留空则由预设和已更改的设置生成。</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>随机种子</translation>
+        </message>
+        <message>
+            <source>Start of all random numbers: initial weights, order of the samples, dropout, augmentation.</source>
+            <translation>所有随机数的起点：初始权重、样本顺序、dropout、增强。</translation>
+        </message>
+        <message>
+            <source>Epochs</source>
+            <translation>轮数</translation>
+        </message>
+        <message>
+            <source>Passes over the training data; the run ends with this or with max_updates, whichever comes first.</source>
+            <translation>遍历训练数据的次数；达到它或 max_updates 时运行结束。</translation>
+        </message>
+        <message>
+            <source>Most updates</source>
+            <translation>更新上限</translation>
+        </message>
+        <message>
+            <source>Applied optimizer updates after which the run ends.</source>
+            <translation>优化器更新达到此数后运行结束。</translation>
+        </message>
+        <message>
+            <source>Note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>Anything worth remembering about this run.</source>
+            <translation>关于此运行值得记住的内容。</translation>
+        </message>
+        <message>
+            <source>Format</source>
+            <translation>格式</translation>
+        </message>
+        <message>
+            <source>How the data is stored; auto decides by what lies at the path.</source>
+            <translation>数据的存储方式；auto 按路径中的内容判断。</translation>
+        </message>
+        <message>
+            <source>Training data</source>
+            <translation>训练数据</translation>
+        </message>
+        <message>
+            <source>Folder of class folders with JPEG or PNG images, a CSV file, or an IDX image file.</source>
+            <translation>按类别分文件夹的 JPEG 或 PNG 图片、CSV 文件或 IDX 图片文件。</translation>
+        </message>
+        <message>
+            <source>Training labels</source>
+            <translation>训练标签</translation>
+        </message>
+        <message>
+            <source>IDX label file that belongs to the training images.</source>
+            <translation>与训练图片对应的 IDX 标签文件。</translation>
+        </message>
+        <message>
+            <source>Evaluation data</source>
+            <translation>评估数据</translation>
+        </message>
+        <message>
+            <source>Data to evaluate on, in the same form; empty holds out a part of the training data.</source>
+            <translation>用于评估的同格式数据；留空则留出一部分训练数据。</translation>
+        </message>
+        <message>
+            <source>Evaluation labels</source>
+            <translation>评估标签</translation>
+        </message>
+        <message>
+            <source>IDX label file that belongs to the evaluation images.</source>
+            <translation>与评估图片对应的 IDX 标签文件。</translation>
+        </message>
+        <message>
+            <source>Held-out part</source>
+            <translation>留出比例</translation>
+        </message>
+        <message>
+            <source>Random part of the training data kept for evaluation when no evaluation data is given.</source>
+            <translation>没有评估数据时，随机留出用于评估的训练数据比例。</translation>
+        </message>
+        <message>
+            <source>Split seed</source>
+            <translation>划分种子</translation>
+        </message>
+        <message>
+            <source>Chooses the held-out samples; apart from the run's seed, so that runs compare on one split.</source>
+            <translation>决定留出哪些样本；独立于运行种子，便于在同一划分上比较。</translation>
+        </message>
+        <message>
+            <source>Feature columns</source>
+            <translation>特征列</translation>
+        </message>
+        <message>
+            <source>CSV columns to learn from; empty takes all but target and weight.</source>
+            <translation>用于学习的 CSV 列；留空则取目标和权重以外的所有列。</translation>
+        </message>
+        <message>
+            <source>Target columns</source>
+            <translation>目标列</translation>
+        </message>
+        <message>
+            <source>CSV column to predict; a regression may have several.</source>
+            <translation>要预测的 CSV 列；回归可以有多列。</translation>
+        </message>
+        <message>
+            <source>Weight column</source>
+            <translation>权重列</translation>
+        </message>
+        <message>
+            <source>CSV column with the weight of each sample; empty weighs all alike.</source>
+            <translation>每个样本权重的 CSV 列；留空则一视同仁。</translation>
+        </message>
+        <message>
+            <source>Standardize features</source>
+            <translation>特征标准化</translation>
+        </message>
+        <message>
+            <source>Scales CSV features to mean 0 and deviation 1 over the training part.</source>
+            <translation>按训练部分把 CSV 特征缩放到均值 0、标准差 1。</translation>
+        </message>
+        <message>
+            <source>Batch size</source>
+            <translation>批大小</translation>
+        </message>
+        <message>
+            <source>Samples in a micro-batch.</source>
+            <translation>一个微批的样本数。</translation>
+        </message>
+        <message>
+            <source>Shuffle</source>
+            <translation>打乱</translation>
+        </message>
+        <message>
+            <source>Draws a new order for each epoch; off keeps the order of the file.</source>
+            <translation>每轮重新排列；关闭则保持文件顺序。</translation>
+        </message>
+        <message>
+            <source>Drop the last batch</source>
+            <translation>丢弃末批</translation>
+        </message>
+        <message>
+            <source>Leaves out the samples that do not fill the last micro-batch of an epoch.</source>
+            <translation>略去一轮中填不满最后一个微批的样本。</translation>
+        </message>
+        <message>
+            <source>Loader threads</source>
+            <translation>加载线程</translation>
+        </message>
+        <message>
+            <source>Threads that prepare samples; 0 prepares them in the training thread.</source>
+            <translation>准备样本的线程数；0 表示在训练线程中准备。</translation>
+        </message>
+        <message>
+            <source>Image size</source>
+            <translation>图像尺寸</translation>
+        </message>
+        <message>
+            <source>Side of the square that every image is brought to.</source>
+            <translation>每张图片统一到的正方形边长。</translation>
+        </message>
+        <message>
+            <source>Channels</source>
+            <translation>通道</translation>
+        </message>
+        <message>
+            <source>Colour or gray; auto keeps what the images are.</source>
+            <translation>彩色或灰度；auto 保持原样。</translation>
+        </message>
+        <message>
+            <source>Resize by</source>
+            <translation>缩放方式</translation>
+        </message>
+        <message>
+            <source>crop scales the short side and cuts the centre; stretch scales both sides.</source>
+            <translation>crop 缩放短边并裁取中心；stretch 拉伸两边。</translation>
+        </message>
+        <message>
+            <source>Normalize</source>
+            <translation>归一化</translation>
+        </message>
+        <message>
+            <source>unit divides pixels by 255; imagenet then applies the mean and deviation of ImageNet.</source>
+            <translation>unit 将像素除以 255；imagenet 再按 ImageNet 的均值和标准差处理。</translation>
+        </message>
+        <message>
+            <source>Random flip</source>
+            <translation>随机翻转</translation>
+        </message>
+        <message>
+            <source>Mirrors half of the training images left to right.</source>
+            <translation>将一半训练图片左右翻转。</translation>
+        </message>
+        <message>
+            <source>Random shift</source>
+            <translation>随机平移</translation>
+        </message>
+        <message>
+            <source>Shifts training images by up to so many pixels in each direction.</source>
+            <translation>将训练图片在各方向平移至多这么多像素。</translation>
+        </message>
+        <message>
+            <source>The network to train.</source>
+            <translation>要训练的网络。</translation>
+        </message>
+        <message>
+            <source>Hidden layers</source>
+            <translation>隐藏层</translation>
+        </message>
+        <message>
+            <source>Width of each hidden layer.</source>
+            <translation>每个隐藏层的宽度。</translation>
+        </message>
+        <message>
+            <source>Filters</source>
+            <translation>滤波器</translation>
+        </message>
+        <message>
+            <source>Filters of each convolution stage; a stage halves images of 4 pixels or more.</source>
+            <translation>每个卷积阶段的滤波器数；每个阶段将 4 像素以上的图像减半。</translation>
+        </message>
+        <message>
+            <source>Dropout</source>
+            <translation>Dropout</translation>
+        </message>
+        <message>
+            <source>Part of the activations that is dropped while training.</source>
+            <translation>训练时丢弃的激活比例。</translation>
+        </message>
+        <message>
+            <source>Batch normalization</source>
+            <translation>批归一化</translation>
+        </message>
+        <message>
+            <source>Normalizes after each convolution.</source>
+            <translation>在每次卷积后归一化。</translation>
+        </message>
+        <message>
+            <source>Stem</source>
+            <translation>主干入口</translation>
+        </message>
+        <message>
+            <source>standard halves the image twice before the first stage; small keeps its size, for images under about 64 pixels.</source>
+            <translation>standard 在第一阶段前将图像减半两次；small 保持大小，适合约 64 像素以下的图像。</translation>
+        </message>
+        <message>
+            <source>Width</source>
+            <translation>宽度</translation>
+        </message>
+        <message>
+            <source>Channels of the first stage; 64 is the published model.</source>
+            <translation>第一阶段的通道数；64 为公开模型。</translation>
+        </message>
+        <message>
+            <source>Initial weights</source>
+            <translation>初始权重</translation>
+        </message>
+        <message>
+            <source>Safetensors file to start from; empty starts from random weights.</source>
+            <translation>起始的 safetensors 文件；留空则随机初始化。</translation>
+        </message>
+        <message>
+            <source>classification predicts one of several classes, regression predicts numbers.</source>
+            <translation>classification 预测类别，regression 预测数值。</translation>
+        </message>
+        <message>
+            <source>Classes</source>
+            <translation>类别数</translation>
+        </message>
+        <message>
+            <source>Number of classes the model tells apart.</source>
+            <translation>模型区分的类别数。</translation>
+        </message>
+        <message>
+            <source>Label smoothing</source>
+            <translation>标签平滑</translation>
+        </message>
+        <message>
+            <source>Part of the target that is spread over all classes.</source>
+            <translation>分摊到所有类别的目标比例。</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>mse squares the error, mae takes its size, huber squares small errors only.</source>
+            <translation>mse 取误差平方，mae 取绝对值，huber 只对小误差取平方。</translation>
+        </message>
+        <message>
+            <source>The rule that turns gradients into changes of the weights.</source>
+            <translation>把梯度变为权重更新的规则。</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Size of a step at the peak of the schedule.</source>
+            <translation>曲线峰值处的步长。</translation>
+        </message>
+        <message>
+            <source>Weight decay</source>
+            <translation>权重衰减</translation>
+        </message>
+        <message>
+            <source>Pulls all weights towards zero.</source>
+            <translation>将所有权重拉向零。</translation>
+        </message>
+        <message>
+            <source>Beta 1</source>
+            <translation>Beta 1</translation>
+        </message>
+        <message>
+            <source>Memory of the mean gradient.</source>
+            <translation>对平均梯度的记忆。</translation>
+        </message>
+        <message>
+            <source>Beta 2</source>
+            <translation>Beta 2</translation>
+        </message>
+        <message>
+            <source>Memory of the squared gradient.</source>
+            <translation>对梯度平方的记忆。</translation>
+        </message>
+        <message>
+            <source>Epsilon</source>
+            <translation>Epsilon</translation>
+        </message>
+        <message>
+            <source>Keeps the division by the root of the squared gradient finite.</source>
+            <translation>使除以梯度平方根保持有限。</translation>
+        </message>
+        <message>
+            <source>Momentum</source>
+            <translation>动量</translation>
+        </message>
+        <message>
+            <source>Memory of earlier steps.</source>
+            <translation>对先前步的记忆。</translation>
+        </message>
+        <message>
+            <source>Nesterov momentum</source>
+            <translation>Nesterov 动量</translation>
+        </message>
+        <message>
+            <source>Looks ahead along the momentum before it steps.</source>
+            <translation>迈步前沿动量方向预看。</translation>
+        </message>
+        <message>
+            <source>Gradient clipping</source>
+            <translation>梯度裁剪</translation>
+        </message>
+        <message>
+            <source>Largest norm of the whole gradient; a larger one is scaled down to it.</source>
+            <translation>整个梯度的最大范数；更大时按比例缩小。</translation>
+        </message>
+        <message>
+            <source>Course of the learning rate after warm-up.</source>
+            <translation>预热之后学习率的走势。</translation>
+        </message>
+        <message>
+            <source>Warm-up</source>
+            <translation>预热</translation>
+        </message>
+        <message>
+            <source>Updates over which the rate rises to its peak.</source>
+            <translation>学习率升到峰值所用的更新次数。</translation>
+        </message>
+        <message>
+            <source>Final factor</source>
+            <translation>终值比例</translation>
+        </message>
+        <message>
+            <source>Rate at the end as a part of the peak.</source>
+            <translation>结束时学习率占峰值的比例。</translation>
+        </message>
+        <message>
+            <source>Length</source>
+            <translation>长度</translation>
+        </message>
+        <message>
+            <source>Updates that the curve spans.</source>
+            <translation>曲线覆盖的更新次数。</translation>
+        </message>
+        <message>
+            <source>Micro-batches whose gradients make one update.</source>
+            <translation>合成一次更新的微批数。</translation>
+        </message>
+        <message>
+            <source>Number format of weights and arithmetic; fp64 is for checking numbers.</source>
+            <translation>权重和运算的数字格式；fp64 用于核对数值。</translation>
+        </message>
+        <message>
+            <source>Skips before giving up</source>
+            <translation>放弃前的跳过次数</translation>
+        </message>
+        <message>
+            <source>Updates skipped in a row for non-finite gradients before the run ends as diverged.</source>
+            <translation>因梯度非有限而连续跳过这么多次更新后，运行以发散结束。</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or the UUID of one GPU.</source>
+            <translation>auto 有可用 GPU 时用 GPU，否则用 CPU；也可填 cpu、cuda 或某个 GPU 的 UUID。</translation>
+        </message>
+        <message>
+            <source>Threads</source>
+            <translation>线程</translation>
+        </message>
+        <message>
+            <source>CPU threads for arithmetic.</source>
+            <translation>用于运算的 CPU 线程。</translation>
+        </message>
+        <message>
+            <source>Deterministic</source>
+            <translation>确定性</translation>
+        </message>
+        <message>
+            <source>Uses only GPU operators that give the same bits each time.</source>
+            <translation>只使用每次结果逐位相同的 GPU 算子。</translation>
+        </message>
+        <message>
+            <source>Evaluate every</source>
+            <translation>评估间隔</translation>
+        </message>
+        <message>
+            <source>How often the model is evaluated; the end of the run always is.</source>
+            <translation>评估模型的频率；运行结束时总会评估。</translation>
+        </message>
+        <message>
+            <source>Samples in an evaluation batch.</source>
+            <translation>评估批的样本数。</translation>
+        </message>
+        <message>
+            <source>Best by</source>
+            <translation>最佳依据</translation>
+        </message>
+        <message>
+            <source>Metric that decides which checkpoint is best; auto takes accuracy or loss, by task.</source>
+            <translation>决定最佳检查点的指标；auto 按任务取准确率或损失。</translation>
+        </message>
+        <message>
+            <source>Better is</source>
+            <translation>更好的方向</translation>
+        </message>
+        <message>
+            <source>Whether a smaller or a larger value is better; auto knows the built-in metrics.</source>
+            <translation>值小还是值大为好；auto 了解内置指标。</translation>
+        </message>
+        <message>
+            <source>Patience</source>
+            <translation>耐心</translation>
+        </message>
+        <message>
+            <source>Evaluations without a better one before the run ends early.</source>
+            <translation>连续这么多次评估没有改进则提前结束。</translation>
+        </message>
+        <message>
+            <source>Smallest gain</source>
+            <translation>最小改进</translation>
+        </message>
+        <message>
+            <source>By how much an evaluation must be better to count.</source>
+            <translation>评估要好多少才算改进。</translation>
+        </message>
+        <message>
+            <source>Save every</source>
+            <translation>保存间隔</translation>
+        </message>
+        <message>
+            <source>How often a checkpoint is written; the end of the run and a stop always save.</source>
+            <translation>写入检查点的频率；运行结束和停止时总会保存。</translation>
+        </message>
+        <message>
+            <source>Keep newest</source>
+            <translation>保留最新</translation>
+        </message>
+        <message>
+            <source>Newest checkpoints that are kept.</source>
+            <translation>保留的最新检查点数。</translation>
+        </message>
+        <message>
+            <source>Keep best</source>
+            <translation>保留最佳</translation>
+        </message>
+        <message>
+            <source>Best checkpoints that are kept.</source>
+            <translation>保留的最佳检查点数。</translation>
+        </message>
+        <message>
+            <source>Record every</source>
+            <translation>记录间隔</translation>
+        </message>
+        <message>
+            <source>How often loss, rate, gradient norm and speed are recorded.</source>
+            <translation>记录损失、学习率、梯度范数和速度的频率。</translation>
+        </message>
+        <message>
+            <source>Devices every</source>
+            <translation>设备记录间隔</translation>
+        </message>
+        <message>
+            <source>How often use and memory of the devices are recorded.</source>
+            <translation>记录设备占用和内存的频率。</translation>
+        </message>
+        <message>
+            <source>samples</source>
+            <translation>个样本</translation>
+        </message>
+        <message>
+            <source>epochs</source>
+            <translation>轮</translation>
+        </message>
+        <message>
+            <source>updates</source>
+            <translation>次更新</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>个线程</translation>
+        </message>
+        <message>
+            <source>pixels</source>
+            <translation>像素</translation>
+        </message>
+        <message>
+            <source>channels</source>
+            <translation>个通道</translation>
+        </message>
+        <message>
+            <source>classes</source>
+            <translation>类</translation>
+        </message>
+        <message>
+            <source>micro-batches</source>
+            <translation>个微批</translation>
+        </message>
+        <message>
+            <source>evaluations</source>
+            <translation>次评估</translation>
+        </message>
+        <message>
+            <source>checkpoints</source>
+            <translation>个检查点</translation>
+        </message>
+        <message>
+            <source>no limit</source>
+            <translation>不限</translation>
+        </message>
+        <message>
+            <source>as stored</source>
+            <translation>保持原样</translation>
+        </message>
+        <message>
+            <source>no clipping</source>
+            <translation>不裁剪</translation>
+        </message>
+        <message>
+            <source>as in training</source>
+            <translation>与训练相同</translation>
+        </message>
+        <message>
+            <source>never ends early</source>
+            <translation>不提前结束</translation>
+        </message>
+        <message>
+            <source>one a physical core</source>
+            <translation>每个物理核心一个</translation>
+        </message>
+        <message>
+            <source>the planned length of the run</source>
+            <translation>运行的计划长度</translation>
+        </message>
+        <message>
+            <source>from the data</source>
+            <translation>由数据决定</translation>
+        </message>
+    </context>
+</TS>

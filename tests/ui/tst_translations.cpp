@@ -1,0 +1,118 @@
+// labels: gui
+// Nothing that the window says is missing from its translations, no placeholder is lost, and the language follows the
+// system or the choice.
+#include "config/schema.h"
+#include "session/qt_text.h"
+#include "shell/language.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QLibraryInfo>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+
+using namespace lathe;
+
+namespace {
+
+struct Message {
+    QString context, source, type;
+    QStringList translations;
+};
+
+std::vector<Message> messagesOf(const QString& file) {
+    std::vector<Message> messages;
+    QFile text(file);
+    if (!text.open(QIODevice::ReadOnly)) qFatal("cannot read %s", qPrintable(file));
+    QXmlStreamReader xml(&text);
+    QString context;
+    while (!xml.atEnd()) {
+        if (xml.readNext() != QXmlStreamReader::StartElement) continue;
+        if (xml.name() == QLatin1String("name")) context = xml.readElementText();
+        else if (xml.name() == QLatin1String("message")) messages.push_back({context, {}, {}, {}});
+        else if (xml.name() == QLatin1String("source")) messages.back().source = xml.readElementText();
+        else if (xml.name() == QLatin1String("translation")) messages.back().type = xml.attributes().value(QLatin1String("type")).toString();
+        if (xml.name() == QLatin1String("numerusform")) messages.back().translations << xml.readElementText();
+        else if (xml.name() == QLatin1String("translation") && xml.readNext() == QXmlStreamReader::Characters && !xml.isWhitespace()) messages.back().translations << xml.text().toString();
+    }
+    if (xml.hasError()) qFatal("%s: %s", qPrintable(file), qPrintable(xml.errorString()));
+    return messages;
+}
+
+QString translations(const char* name) { return QStringLiteral(LATHE_SOURCE_DIR "/resources/translations/") + QLatin1String(name); }
+
+/// "%1 %1 %n" in order of their names.
+QStringList placeholders(const QString& text) {
+    static const QRegularExpression kPlace(QStringLiteral("%L?(\\d+|n)"));
+    QStringList found;
+    for (auto match = kPlace.globalMatch(text); match.hasNext();) found << match.next().captured();
+    found.sort();
+    return found;
+}
+
+}  // namespace
+
+class TestTranslations : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyTextOfTheWindowIsTranslated() {
+        const QString lupdate = QLibraryInfo::path(QLibraryInfo::BinariesPath) + QStringLiteral("/lupdate");
+        if (!QFile::exists(lupdate)) QSKIP("lupdate is not installed (qt6-l10n-tools)");
+        QTemporaryDir folder;
+        const QString copy = folder.filePath(QStringLiteral("lathe_zh_CN.ts"));
+        QVERIFY(QFile::copy(translations("lathe_zh_CN.ts"), copy));
+        QVERIFY(QFile::setPermissions(copy, QFile::ReadOwner | QFile::WriteOwner));
+        QProcess process;
+        process.setWorkingDirectory(QStringLiteral(LATHE_SOURCE_DIR));
+        process.start(lupdate, {QStringLiteral("-silent"), QStringLiteral("-locations"), QStringLiteral("none"), QStringLiteral("ui"), QStringLiteral("app/workbench"),
+                                QStringLiteral("-extensions"), QStringLiteral("cpp,h"), QStringLiteral("-ts"), copy});
+        QVERIFY2(process.waitForFinished(60000) && process.exitCode() == 0, process.readAllStandardError().constData());
+        QStringList missing;
+        int texts = 0;
+        for (const Message& message : messagesOf(copy)) {
+            if (message.type == QLatin1String("vanished") || message.type == QLatin1String("obsolete")) continue;
+            ++texts;
+            if (message.type == QLatin1String("unfinished") || message.translations.isEmpty()) missing << message.context + QStringLiteral(": ") + message.source;
+        }
+        QVERIFY(texts > 300);
+        QVERIFY2(missing.isEmpty(), qPrintable(QStringLiteral("add to resources/translations (see ui/README.md):\n") + missing.join(QLatin1Char('\n'))));
+    }
+    void placeholdersMatch_data() {
+        QTest::addColumn<QString>("file");
+        QTest::newRow("window") << QStringLiteral("lathe_zh_CN.ts");
+        QTest::newRow("schema") << QStringLiteral("schema_zh_CN.ts");
+    }
+    void placeholdersMatch() {
+        QFETCH(QString, file);
+        const auto messages = messagesOf(translations(file.toLatin1().constData()));
+        QVERIFY(messages.size() > 50);
+        for (const Message& message : messages) {
+            QVERIFY2(!message.translations.isEmpty() && !message.translations.front().trimmed().isEmpty(), qPrintable(message.source));
+            for (const QString& translation : message.translations)
+                QVERIFY2(placeholders(translation) == placeholders(message.source), qPrintable(message.source + QStringLiteral(" -> ") + translation));
+        }
+    }
+    void theLanguageFollowsTheChoiceThenTheSystem() {
+        const QStringList chinese{QStringLiteral("zh-Hans-CN"), QStringLiteral("en")}, german{QStringLiteral("de-DE"), QStringLiteral("de")};
+        QCOMPARE(shell::languageFor({}, chinese), QStringLiteral("zh_CN"));
+        QCOMPARE(shell::languageFor({}, german), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor({}, {QStringLiteral("en-US"), QStringLiteral("zh-CN")}), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor(QStringLiteral("en"), chinese), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor(QStringLiteral("zh_CN"), german), QStringLiteral("zh_CN"));
+        QCOMPARE(shell::languageFor(QStringLiteral("../../etc"), german), QStringLiteral("en"));
+    }
+    void theBuiltTranslationsSpeak() {  // last: it stays installed
+        QVERIFY(shell::installLanguage(QStringLiteral("zh_CN")));
+        QCOMPARE(QCoreApplication::translate("lathe::shell::Rail", "New run"), QString::fromUtf8("新运行"));
+        QCOMPARE(QCoreApplication::translate("lathe::pages::RunsPage", "%n run(s)", nullptr, 3), QString::fromUtf8("3 个运行"));
+        QCOMPARE(session::schemaText(config::Schema::builtin().find("optimizer.learning_rate")->label), QString::fromUtf8("学习率"));
+        QVERIFY(!shell::installLanguage(QStringLiteral("xx")));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTranslations)
+#include "tst_translations.moc"

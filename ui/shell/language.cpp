@@ -1,0 +1,42 @@
+#include "shell/language.h"
+
+#include "shell/english.h"
+
+#include <QCoreApplication>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QTranslator>
+
+namespace lathe::shell {
+namespace {
+
+bool install(const QString& file, const QString& folder) {
+    auto* translator = new QTranslator(qApp);
+    if (translator->load(file, folder)) return QCoreApplication::installTranslator(translator);
+    delete translator;
+    return false;
+}
+
+}  // namespace
+
+QStringList languages() { return {QStringLiteral("en"), QStringLiteral("zh_CN")}; }
+
+QString languageFor(const QString& chosen, const QStringList& systemLanguages) {
+    if (languages().contains(chosen)) return chosen;
+    for (const QString& wanted : systemLanguages) {
+        const QLocale locale(wanted);
+        if (locale.language() == QLocale::English) break;
+        if (locale.language() == QLocale::Chinese) return QStringLiteral("zh_CN");
+    }
+    return QStringLiteral("en");
+}
+
+bool installLanguage(const QString& language) {
+    installEnglish();
+    if (language == QLatin1String("en")) return true;
+    install(QStringLiteral("qtbase_") + language, QLibraryInfo::path(QLibraryInfo::TranslationsPath));  // buttons of Qt's own dialogs
+    const QString folder = QStringLiteral(":/translations");
+    return install(QStringLiteral("schema_") + language, folder) && install(QStringLiteral("lathe_") + language, folder);
+}
+
+}  // namespace lathe::shell
