@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 namespace lathe::launch {
 
@@ -58,7 +60,8 @@ std::vector<SheetRow> rowsOf(GoOn verb, const Values& before, const Values& afte
     std::vector<SheetRow> rows;
     for (const config::Section& section : config::Schema::builtin().sections())
         for (const Field& field : section.fields) {
-            SheetRow row{field.key(), section.label + ": " + field.label, textOf(field, before), {}, textOf(field, after), Effect::Same, {}};
+            SheetRow row{field.key(), section.label + ": " + field.label, textOf(field, before), {}, textOf(field, after), Effect::Same, {},
+                         verb == GoOn::StartFromWeights || field.applies != config::Applies::Start, config::isVisible(field, after)};
             if (const auto text = asked.find(row.key); text != asked.end()) row.form = row.used == row.checkpoint ? text->second : row.used;
             const auto bad = std::find_if(problems.begin(), problems.end(), [&](const auto& problem) {
                 return problem.severity == config::Severity::Error && problem.key == row.key;
@@ -131,8 +134,10 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
     sheet.rateBefore = next.before;
     sheet.rateAfter = next.after;
     const std::int64_t last = std::max({was.totalUpdates, is.totalUpdates, sheet.plannedBefore.value_or(0), sheet.plannedAfter.value_or(0)}) - 1;
-    for (std::int64_t i = 0; i <= kCurvePoints && last > 0; ++i)
-        if (const std::int64_t step = last * i / kCurvePoints; sheet.curve.empty() || sheet.curve.back().step != step) sheet.curve.push_back(pointAt(step));
+    std::set<std::int64_t> steps{std::max<std::int64_t>(0, was.warmupUpdates - 1), std::max<std::int64_t>(0, is.warmupUpdates - 1), sheet.step.value()};
+    for (std::int64_t i = 0; i <= kCurvePoints; ++i) steps.insert(last * i / kCurvePoints);
+    for (const std::int64_t step : steps)
+        if (step >= 0 && step <= last) sheet.curve.push_back(pointAt(step));
     if (sheet.verb != GoOn::StartFromWeights && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != is.totalUpdates && after.schedule.name != "constant")
         sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
                                 + std::to_string(is.totalUpdates) + " (schedule.total_updates changes it)");

@@ -35,6 +35,8 @@ struct SheetRow {
     std::string used;
     Effect effect = Effect::Same;
     std::string why;                 ///< why it is forbidden or ignored, else empty
+    bool changeable = true;          ///< another value would not be forbidden as such
+    bool visible = true;             ///< has a meaning with the other settings
 };
 
 /// The learning rate at an update as it was planned, and as it will be.
@@ -49,7 +51,7 @@ struct ResumeSheet {
     GlobalStep step;                 ///< applied updates that it goes on from; 0 with start-from-weights
     std::vector<SheetRow> rows;      ///< every setting, in the order of the schema
     double rateBefore = 0, rateAfter = 0;          ///< of the next update
-    std::vector<RatePoint> curve;                  ///< evenly over the longer of both
+    std::vector<RatePoint> curve;                  ///< over the longer of both, its corners among them
     std::optional<std::int64_t> plannedBefore, plannedAfter, left;  ///< updates; nothing where that is not known before the data are read
     std::vector<std::string> notices;
     std::optional<Error> refused;    ///< why it would not start

@@ -33,6 +33,29 @@
             <source>measuring</source>
             <translation>正在测量</translation>
         </message>
+        <message>
+            <source>Browse for %1</source>
+            <translation>为“%1”浏览</translation>
+        </message>
+        <message>
+            <source>Browse…</source>
+            <translation>浏览…</translation>
+        </message>
+    </context>
+    <context>
+        <name>RunKind</name>
+        <message>
+            <source>This script keeps its own checkpoints.</source>
+            <translation>此脚本自行保存检查点。</translation>
+        </message>
+        <message>
+            <source>This run was read from files of another program; it has no checkpoints here.</source>
+            <translation>此运行读自其他程序的文件；这里没有检查点。</translation>
+        </message>
+        <message>
+            <source>This run was read from files of another program, which is not known here.</source>
+            <translation>此运行读自其他程序的文件，该程序在此未知。</translation>
+        </message>
     </context>
     <context>
         <name>RunNumbers</name>
@@ -209,7 +232,7 @@
         </message>
         <message>
             <source>Reading the histories …</source>
-            <translation>正在读取历史……</translation>
+            <translation>正在读取历史…</translation>
         </message>
         <message>
             <source>None of these runs recorded %1</source>
@@ -295,7 +318,7 @@
         </message>
         <message>
             <source>Reading the history …</source>
-            <translation>正在读取历史……</translation>
+            <translation>正在读取历史…</translation>
         </message>
         <message>
             <source>Nothing was recorded</source>
@@ -367,15 +390,15 @@
         </message>
         <message>
             <source>Browse…</source>
-            <translation>浏览……</translation>
+            <translation>浏览…</translation>
         </message>
         <message>
             <source>Choose a folder…</source>
-            <translation>选择文件夹……</translation>
+            <translation>选择文件夹…</translation>
         </message>
         <message>
             <source>Choose a file…</source>
-            <translation>选择文件……</translation>
+            <translation>选择文件…</translation>
         </message>
     </context>
     <context>
@@ -413,7 +436,7 @@
         </message>
         <message>
             <source>%1 ago</source>
-            <translation>%1前</translation>
+            <translation>%1 前</translation>
         </message>
         <message>
             <source>%1 days ago</source>
@@ -642,7 +665,11 @@
             <translation>将使用的值</translation>
         </message>
         <message>
-            <source>What becomes of it</source>
+            <source>fixed</source>
+            <translation>不可更改</translation>
+        </message>
+        <message>
+            <source>Effect</source>
             <translation>结果</translation>
         </message>
     </context>
@@ -745,7 +772,7 @@
         </message>
         <message>
             <source>With changes…</source>
-            <translation>更改后进行……</translation>
+            <translation>更改后进行…</translation>
         </message>
         <message>
             <source>Any of these with other settings; a sheet tells first what would happen</source>
@@ -777,7 +804,7 @@
         </message>
         <message>
             <source>Delete…</source>
-            <translation>删除……</translation>
+            <translation>删除…</translation>
         </message>
         <message>
             <source>Removes the files of this checkpoint</source>
@@ -821,6 +848,10 @@
             <source>Continue: same run, on from here  ·  Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer</source>
             <translation>继续：同一运行，从这里接着训练  ·  回退：同一运行，新分支  ·  派生：新运行，完整状态  ·  从权重开始：新运行，全新优化器</translation>
         </message>
+        <message>
+            <source>No checkpoints</source>
+            <translation>没有检查点</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::ClassBalance</name>
@@ -844,6 +875,49 @@
         </message>
     </context>
     <context>
+        <name>lathe::pages::CommandStart</name>
+        <message>
+            <source>Run your own command</source>
+            <translation>运行自己的命令</translation>
+        </message>
+        <message>
+            <source>Any program that trains. Lathe starts it, keeps its output, and shows the values that it logs. It runs without a shell: quotes work, pipes and redirections do not.</source>
+            <translation>任何训练程序。Lathe 启动它、保存其输出并显示它记录的值。它不经过 shell 运行：引号有效，管道和重定向无效。</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Working folder</source>
+            <translation>工作文件夹</translation>
+        </message>
+        <message>
+            <source>from the script and its arguments</source>
+            <translation>由脚本及其参数生成</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Start the command</source>
+            <translation>启动命令</translation>
+        </message>
+        <message>
+            <source>Starting…</source>
+            <translation>正在启动…</translation>
+        </message>
+        <message>
+            <source>Type a command first</source>
+            <translation>请先输入命令</translation>
+        </message>
+        <message>
+            <source>Ready</source>
+            <translation>就绪</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::pages::ComparePage</name>
         <message>
             <source>Choose runs</source>
@@ -863,7 +937,7 @@
         </message>
         <message>
             <source>Choose runs…</source>
-            <translation>选择运行……</translation>
+            <translation>选择运行…</translation>
         </message>
         <message>
             <source>Series</source>
@@ -928,7 +1002,7 @@
         </message>
         <message>
             <source>Run again…</source>
-            <translation>再次运行……</translation>
+            <translation>再次运行…</translation>
         </message>
         <message>
             <source>Configuration</source>
@@ -955,7 +1029,7 @@
         <name>lathe::pages::DataCard</name>
         <message>
             <source>Own data…</source>
-            <translation>自己的数据……</translation>
+            <translation>自己的数据…</translation>
         </message>
         <message>
             <source>A folder of class folders with JPEG or PNG pictures, a CSV file, or IDX files. Dropping it on this card does the same.</source>
@@ -963,11 +1037,11 @@
         </message>
         <message>
             <source>A folder of pictures…</source>
-            <translation>图片文件夹……</translation>
+            <translation>图片文件夹…</translation>
         </message>
         <message>
             <source>A CSV or IDX file…</source>
-            <translation>CSV 或 IDX 文件……</translation>
+            <translation>CSV 或 IDX 文件…</translation>
         </message>
         <message>
             <source>No training data chosen</source>
@@ -1082,6 +1156,63 @@
         </message>
     </context>
     <context>
+        <name>lathe::pages::ImportStart</name>
+        <message>
+            <source>Take over TensorBoard files</source>
+            <translation>导入 TensorBoard 文件</translation>
+        </message>
+        <message>
+            <source>Each folder with event files becomes a run here, with its curves in full. Reading a folder again adds only what is new; the files are never changed.</source>
+            <translation>每个含事件文件的文件夹在这里成为一个运行，曲线完整保留。再次读取同一文件夹只添加新内容；文件绝不会被更改。</translation>
+        </message>
+        <message>
+            <source>Folder</source>
+            <translation>文件夹</translation>
+        </message>
+        <message>
+            <source>that of the folder</source>
+            <translation>与文件夹同名</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Follow the files while they grow</source>
+            <translation>文件增长时跟随</translation>
+        </message>
+        <message>
+            <source>Import</source>
+            <translation>导入</translation>
+        </message>
+        <message>
+            <source>Reading the files…</source>
+            <translation>正在读取文件…</translation>
+        </message>
+        <message>
+            <source>Choose a folder first</source>
+            <translation>请先选择文件夹</translation>
+        </message>
+        <message>
+            <source>Ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message>
+            <source>There are no TensorBoard event files in %1</source>
+            <translation>%1 中没有 TensorBoard 事件文件</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n run(s) imported</source>
+            <translation>
+                <numerusform>已导入 %n 个运行</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>%1, %2 new points</source>
+            <translation>%1，%2 个新点</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::pages::LogTab</name>
         <message>
             <source>The last lines of the log</source>
@@ -1116,7 +1247,7 @@
         </message>
         <message>
             <source>Open a configuration file…</source>
-            <translation>打开配置文件……</translation>
+            <translation>打开配置文件…</translation>
         </message>
         <message>
             <source>Start training</source>
@@ -1182,7 +1313,7 @@
         </message>
         <message>
             <source>Starting…</source>
-            <translation>正在启动……</translation>
+            <translation>正在启动…</translation>
         </message>
         <message>
             <source>Mend the problems on the right first.</source>
@@ -1191,6 +1322,22 @@
         <message>
             <source>Own data</source>
             <translation>自己的数据</translation>
+        </message>
+        <message>
+            <source>What to run</source>
+            <translation>运行什么</translation>
+        </message>
+        <message>
+            <source>Train with Lathe</source>
+            <translation>用 Lathe 训练</translation>
+        </message>
+        <message>
+            <source>Own command</source>
+            <translation>自己的命令</translation>
+        </message>
+        <message>
+            <source>TensorBoard folder</source>
+            <translation>TensorBoard 文件夹</translation>
         </message>
     </context>
     <context>
@@ -1351,6 +1498,10 @@
             <source>planned before: %1</source>
             <translation>原计划：%1</translation>
         </message>
+        <message>
+            <source>%1. Ask for more in “%2”.</source>
+            <translation>%1。请在“%2”中要求更多。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunActions</name>
@@ -1364,11 +1515,11 @@
         </message>
         <message>
             <source>Stop…</source>
-            <translation>停止……</translation>
+            <translation>停止…</translation>
         </message>
         <message>
             <source>Run again…</source>
-            <translation>再次运行……</translation>
+            <translation>再次运行…</translation>
         </message>
         <message>
             <source>Continue</source>
@@ -1420,19 +1571,19 @@
         </message>
         <message>
             <source>Continue with changes…</source>
-            <translation>更改后继续……</translation>
+            <translation>更改后继续…</translation>
         </message>
         <message>
             <source>Rename…</source>
-            <translation>重命名……</translation>
+            <translation>重命名…</translation>
         </message>
         <message>
             <source>Note…</source>
-            <translation>备注……</translation>
+            <translation>备注…</translation>
         </message>
         <message>
             <source>Tags…</source>
-            <translation>标签……</translation>
+            <translation>标签…</translation>
         </message>
         <message>
             <source>Remove the star</source>
@@ -1456,11 +1607,23 @@
         </message>
         <message>
             <source>Move to trash…</source>
-            <translation>移到回收站……</translation>
+            <translation>移到回收站…</translation>
         </message>
         <message>
             <source>The run is up; stop it first.</source>
             <translation>运行正在进行；请先停止。</translation>
+        </message>
+        <message>
+            <source>Tells the command to end</source>
+            <translation>通知命令结束</translation>
+        </message>
+        <message>
+            <source>Lets the command go on</source>
+            <translation>让命令继续</translation>
+        </message>
+        <message>
+            <source>Holds the command where it is; memory stays held</source>
+            <translation>让命令停在原处；内存保持占用</translation>
         </message>
     </context>
     <context>
@@ -1573,7 +1736,7 @@
         </message>
         <message>
             <source>With changes…</source>
-            <translation>更改后进行……</translation>
+            <translation>更改后进行…</translation>
         </message>
         <message>
             <source>Go on with changed settings: %1</source>
@@ -1685,6 +1848,22 @@ Discard ends without saving: %1.</source>
             <source>A name has at least one letter</source>
             <translation>名称至少要有一个字</translation>
         </message>
+        <message>
+            <source>The command is told to end (SIGTERM) and has time to save what it keeps itself. Stop at once gives it less time before it is killed.</source>
+            <translation>将通知命令结束 (SIGTERM)，并留时间让它自行保存。“立即停止”在终止前给的时间更少。</translation>
+        </message>
+        <message>
+            <source>Keep running</source>
+            <translation>继续运行</translation>
+        </message>
+        <message>
+            <source>Stop at once</source>
+            <translation>立即停止</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>
@@ -1774,7 +1953,7 @@ Discard ends without saving: %1.</source>
         </message>
         <message>
             <source>Run again…</source>
-            <translation>再次运行……</translation>
+            <translation>再次运行…</translation>
         </message>
         <message>
             <source>Continue</source>
@@ -1782,15 +1961,15 @@ Discard ends without saving: %1.</source>
         </message>
         <message>
             <source>Rename…</source>
-            <translation>重命名……</translation>
+            <translation>重命名…</translation>
         </message>
         <message>
             <source>Note…</source>
-            <translation>备注……</translation>
+            <translation>备注…</translation>
         </message>
         <message>
             <source>Tags…</source>
-            <translation>标签……</translation>
+            <translation>标签…</translation>
         </message>
         <message>
             <source>Remove the star</source>
@@ -1810,7 +1989,7 @@ Discard ends without saving: %1.</source>
         </message>
         <message>
             <source>Move to trash…</source>
-            <translation>移到回收站……</translation>
+            <translation>移到回收站…</translation>
         </message>
     </context>
     <context>
@@ -1900,6 +2079,10 @@ Discard ends without saving: %1.</source>
         <message>
             <source>The language changes when Lathe is opened again.</source>
             <translation>重新打开 Lathe 后语言生效。</translation>
+        </message>
+        <message>
+            <source>While you were away:</source>
+            <translation>您离开期间：</translation>
         </message>
     </context>
     <context>

@@ -8,6 +8,7 @@
 #include "shell/message_bar.h"
 
 #include <QAbstractButton>
+#include <QButtonGroup>
 #include <QAbstractItemView>
 #include <QAccessible>
 #include <QComboBox>
@@ -41,6 +42,23 @@ bool isControl(const QWidget* widget) {
            qobject_cast<const QTabBar*>(widget);
 }
 
+/// Tab comes to one of an exclusive group, the arrows go on from there.
+bool isReached(QWidget* widget, const std::set<QWidget*>& reached) {
+    if (reached.count(widget) || reached.count(widget->focusProxy())) return true;
+    const auto* button = qobject_cast<QAbstractButton*>(widget);
+    if (!button || !button->group() || !button->group()->exclusive()) return false;
+    const auto all = button->group()->buttons();
+    return std::any_of(all.begin(), all.end(), [&](QAbstractButton* each) { return reached.count(each) > 0; });
+}
+
+/// Where a widget stands on a page, however far it is scrolled.
+QPoint placeOf(const QWidget* widget, const QWidget* page) {
+    for (const QWidget* parent = widget; parent && parent != page; parent = parent->parentWidget())
+        if (const auto* scroll = qobject_cast<const QScrollArea*>(parent); scroll && scroll->widget()->isAncestorOf(widget))
+            return scroll->mapTo(page, QPoint()) + widget->mapTo(scroll->widget(), widget->rect().center());
+    return widget->mapTo(page, widget->rect().center());
+}
+
 /// Parts that Qt makes itself inside a control.
 bool isInner(const QWidget* widget) {
     return widget->objectName().startsWith(QLatin1String("qt_")) || qobject_cast<const QComboBox*>(widget->parentWidget()) ||
@@ -58,7 +76,8 @@ class TestAccessibility : public QObject {
 
     void openPlace(int page, int tab) {
         if (page < 4) m_bench->window->openPage(Page(page));
-        else m_bench->window->openRun(QString::fromStdString(m_run->folder().name()), pages::RunPage::Tab(tab));
+        if (page == 0) m_bench->window->newRunPage().setMode(pages::NewRunPage::Mode(tab));
+        if (page == 4) m_bench->window->openRun(QString::fromStdString(m_run->folder().name()), pages::RunPage::Tab(tab));
         QCoreApplication::processEvents();
     }
     static void places() {
@@ -66,6 +85,8 @@ class TestAccessibility : public QObject {
         QTest::addColumn<int>("tab");
         const char* names[] = {"New run", "Runs", "Compare", "Devices"};
         for (int page = 0; page < 4; ++page) QTest::newRow(names[page]) << page << 0;
+        QTest::newRow("Own command") << 0 << 1;
+        QTest::newRow("TensorBoard folder") << 0 << 2;
         const char* tabs[] = {"Charts", "Checkpoints", "Config", "Log"};
         for (int tab = 0; tab < 4; ++tab) QTest::newRow(tabs[tab]) << 4 << tab;
     }
@@ -116,7 +137,7 @@ private Q_SLOTS:
         }
         QStringList missed;
         for (QWidget* widget : wanted)
-            if (!reached.count(widget) && !reached.count(widget->focusProxy())) missed << pathOf(widget);
+            if (!isReached(widget, reached)) missed << pathOf(widget);
         QVERIFY2(missed.isEmpty(), qPrintable(missed.join(QLatin1Char('\n'))));
     }
     void tabGoesDownThePageNotBackAndForth_data() { places(); }
@@ -139,11 +160,11 @@ private Q_SLOTS:
                 continue;
             }
             if (!first) first = now;
-            const QPoint place = now->mapTo(stack, now->rect().center());
+            const QPoint place = placeOf(now, stack);
             if (steps++ && place.y() < before.y() - now->height()) ++upwards;
             before = place;
         }
-        QVERIFY(steps > 0);
+        if (steps == 0) QVERIFY(page == 3);  // a page of numbers alone
         QVERIFY2(upwards <= 3, qPrintable(QString::number(upwards)));
     }
     void theWholeWindowWorksWithoutAMouse() {

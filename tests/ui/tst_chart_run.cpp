@@ -8,6 +8,7 @@
 #include "session/run_session.h"
 
 #include <QAccessible>
+#include <QMap>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -228,6 +229,30 @@ private Q_SLOTS:
             QAccessibleInterface* face = QAccessible::queryAccessibleInterface(chart);
             QVERIFY(face && !face->text(QAccessible::Name).isEmpty());
         }
+    }
+
+    void everySeriesHasAChartAndARunThatIsNotOursShowsOnlyItsOwn() {
+        FixtureRun ours(workspace(), "ours"), theirs(workspace(), "theirs");
+        for (FixtureRun* run : {&ours, &theirs}) run->beginSession(1);
+        for (int i = 1; i <= 50; ++i) {
+            ours.points(i, {{"train/loss", 1.0}, {"train/lr", 1.0}, {"eval/accuracy", 0.5}, {"device/cpu/utilization", 3.0}});
+            theirs.points(i, {{"loss", 1.0 / i}, {"train/acc", 0.4}, {"val/acc", 0.5}, {"a/b/c", 2.0}});
+        }
+        for (FixtureRun* run : {&ours, &theirs}) run->endSession();
+        const auto charts = shown(std::make_shared<RunSession>(ours.folder()));
+        const auto visible = [&] {
+            QMap<QString, QStringList> found;
+            for (const LineChart* chart : charts->charts())
+                if (!chart->isHidden()) found[chart->accessibleName()] = namesOf(*chart);
+            return found;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(visible().value(QStringLiteral("accuracy")), QStringList{QStringLiteral("evaluation")}, kPatience);
+        QCOMPARE(visible().size(), 5);  // the four of a training run stay, also without points
+        charts->setSession(std::make_shared<RunSession>(theirs.folder()));
+        QTRY_COMPARE_WITH_TIMEOUT(visible().keys(), (QStringList{QStringLiteral("a/b/c"), QStringLiteral("acc"), QStringLiteral("loss")}), kPatience);
+        QCOMPARE(visible().value(QStringLiteral("acc")), (QStringList{QStringLiteral("train"), QStringLiteral("evaluation")}));
+        charts->setSession(std::make_shared<RunSession>(ours.folder()));
+        QTRY_COMPARE_WITH_TIMEOUT(visible().size(), 5, kPatience);
     }
 
     void gridStandsWhereTheCurvesMeanItAfterEveryResize() {

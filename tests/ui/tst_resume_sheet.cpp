@@ -81,6 +81,7 @@ class TestResumeSheet : public QObject {
         QTest::keyClick(editor, Qt::Key_A, Qt::ControlModifier);
         QTest::keyClicks(editor, text);
         QTest::keyClick(editor, Qt::Key_Return);
+        QTRY_VERIFY(!table->findChild<QLineEdit*>());  // what was typed is taken over in its own time
     }
 
 private Q_SLOTS:

@@ -56,7 +56,7 @@ std::vector<CurveItem::Drawn> CurveItem::drawnNow(int width, double ratio) const
 }
 
 int CurveItem::firstChange(const std::vector<Drawn>& now, int width, double ratio) const {
-    if (m_stale || now.size() != m_drawn.size()) return 0;
+    if (m_stale || m_marked || now.size() != m_drawn.size()) return 0;
     double first = width;
     std::size_t i = 0;
     for (const Curve& curve : m_scene->curves)
@@ -86,8 +86,10 @@ void CurveItem::render(double ratio) {
         else for (int y = 0; y < size.height(); ++y) std::fill_n(reinterpret_cast<QRgb*>(m_image.scanLine(y)) + left, size.width() - left, QRgb(0));
         CurvePainter painter(m_image, *m_scene, ratio, left);
         painter.paint();
-        done = left == 0 || !painter.marked();
+        m_marked = painter.marked();
+        done = left == 0 || !m_marked;
         if (done && left > 0) ++m_strips;
+        if (!done) update();  // marks reach beyond the strip
         left = 0;
     }
     m_image.setDevicePixelRatio(ratio);

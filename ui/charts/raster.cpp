@@ -27,9 +27,13 @@ void fillRun(QRgb* line, std::ptrdiff_t step, int length, double from, double to
         if (i < length) blend(pixel, color, std::uint32_t((to - from) * 255));
         return;
     }
-    blend(pixel, color, std::uint32_t((i + 1 - from) * 255));
     const bool opaque = color >> 24 == 255;
-    for (++i, pixel += step; i < last; ++i, pixel += step) {
+    if (from > i) {
+        blend(pixel, color, std::uint32_t((i + 1 - from) * 255));
+        ++i;
+        pixel += step;
+    }
+    for (; i < last; ++i, pixel += step) {
         if (opaque) *pixel = color;
         else blend(pixel, color, 255);
     }

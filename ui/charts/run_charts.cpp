@@ -1,67 +1,89 @@
 #include "charts/run_charts.h"
 
 #include "charts/curve_builder.h"
+#include "charts/panels.h"
 #include "charts/run_events.h"
 #include "session/qt_text.h"
 #include "session/run_session.h"
 
 #include <QGridLayout>
+#include <QScrollArea>
 #include <QTimer>
+#include <QVBoxLayout>
 
 #include <algorithm>
-#include <array>
 
 namespace lathe::charts {
 
 namespace {
 
-enum Chart { Loss, LearningRate, GradientNorm, Throughput, kCharts };
+enum Chart { Loss, LearningRate, GradientNorm, Throughput, kTrainingCharts };
+constexpr int kSpacing = 10, kScrolledHeight = 250;  // of a chart on a page with more than two rows
 
 }  // namespace
 
 struct RunCharts::Impl {
     explicit Impl(RunCharts* widget);
 
+    LineChart* addChart(const QString& title);
     void soon();
     void update();
     void rebuild();
-    std::vector<Curve> curvesOf(Chart chart);
+    std::vector<Curve> curvesOf(const Panel& panel);
     QString placeholder() const;
     void updateRange();
+    void layOut();
     void levelPlots();
 
     RunCharts* q;
     ChartLink link;
-    std::vector<LineChart*> charts;
+    QWidget* body;
+    QGridLayout* grid;
+    std::vector<LineChart*> charts;   ///< the four of a training run first
+    std::vector<LineChart*> shown;    ///< in the order of the grid
     std::shared_ptr<session::RunSession> session;
     CurveBuilder builder;
     const Palette* palette = &Palette::light();
     QTimer timer;
     std::uint64_t shape = 0;
-    bool stale = true, eventsStale = true, showAbandoned = true;
+    bool stale = true, eventsStale = true, showAbandoned = true, ignoreOutliers = false, lossOnly = false;
+    std::size_t others = 0;           ///< charts behind the first four that belong to this run
 };
 
-RunCharts::Impl::Impl(RunCharts* widget) : q(widget) {
-    auto* grid = new QGridLayout(widget);
+RunCharts::Impl::Impl(RunCharts* widget) : q(widget), body(new QWidget) {
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(body);
+    body->setAutoFillBackground(false);
+    scroll->viewport()->setAutoFillBackground(false);
+    column->addWidget(scroll);
+    grid = new QGridLayout(body);
     grid->setContentsMargins(0, 0, 0, 0);
-    grid->setSpacing(10);
-    const std::array<QString, kCharts> titles{RunCharts::tr("Loss"), RunCharts::tr("Learning rate"), RunCharts::tr("Gradient norm"),
-                                              RunCharts::tr("Samples per second")};
-    for (int i = 0; i < kCharts; ++i) {
-        charts.push_back(new LineChart(titles[std::size_t(i)], &link, widget));
-        grid->addWidget(charts.back(), i / 2, i % 2);
-        grid->setRowStretch(i / 2, 1);
-        grid->setColumnStretch(i % 2, 1);
-        QObject::connect(charts.back(), &LineChart::eventClicked, widget, [widget](const ChartEvent& event) {
-            if (!event.checkpoint.isEmpty()) Q_EMIT widget->checkpointClicked(event.checkpoint);
-            else if (event.id >= 0) Q_EMIT widget->eventClicked(event.id);
-        });
-        QObject::connect(charts.back(), &LineChart::legendLinesChanged, widget, [this] { levelPlots(); });
-    }
+    grid->setSpacing(kSpacing);
+    for (const Panel& panel : trainingPanels({})) addChart(panel.title);
+    layOut();
     builder.setSmoothing(0.9);
     timer.setSingleShot(true);
     timer.setInterval(kRepaintMs);
     QObject::connect(&timer, &QTimer::timeout, widget, [this] { update(); });
+}
+
+LineChart* RunCharts::Impl::addChart(const QString& title) {
+    auto* chart = new LineChart(title, &link, body);
+    chart->setColors(*palette);
+    chart->hide();
+    charts.push_back(chart);
+    QObject::connect(chart, &LineChart::eventClicked, q, [widget = q](const ChartEvent& event) {
+        if (!event.checkpoint.isEmpty()) Q_EMIT widget->checkpointClicked(event.checkpoint);
+        else if (event.id >= 0) Q_EMIT widget->eventClicked(event.id);
+    });
+    QObject::connect(chart, &LineChart::legendLinesChanged, q, [this] { levelPlots(); });
+    return chart;
 }
 
 RunCharts::RunCharts(QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(this)) {}
@@ -122,18 +144,16 @@ void RunCharts::setShowAbandoned(bool on) {
 bool RunCharts::showAbandoned() const { return m_impl->showAbandoned; }
 
 void RunCharts::setIgnoreOutliers(bool on) {
-    for (const Chart chart : {Loss, GradientNorm}) m_impl->charts[chart]->setIgnoreOutliers(on);
+    m_impl->ignoreOutliers = on;
+    // Dips of the throughput matter, and a rate has no outliers.
+    for (std::size_t i = 0; i < m_impl->charts.size(); ++i) m_impl->charts[i]->setIgnoreOutliers(on && i != LearningRate && i != Throughput);
 }
 
 void RunCharts::setLogLoss(bool on) { m_impl->charts[Loss]->setLogY(on); }
 
 void RunCharts::showLossOnly() {
-    for (const Chart chart : {LearningRate, GradientNorm, Throughput}) m_impl->charts[chart]->hide();
-    m_impl->levelPlots();
-    auto* grid = static_cast<QGridLayout*>(layout());
-    grid->setRowStretch(1, 0);
-    grid->setColumnStretch(1, 0);
-    grid->setSpacing(0);
+    m_impl->lossOnly = true;
+    m_impl->layOut();
 }
 
 ChartLink& RunCharts::link() { return m_impl->link; }
@@ -166,13 +186,39 @@ void RunCharts::Impl::update() {
     updateRange();
 }
 
+// Two columns; more than two rows are scrolled.
+void RunCharts::Impl::layOut() {
+    const bool standard = std::any_of(charts.begin(), charts.begin() + kTrainingCharts, [](const LineChart* chart) { return !chart->curves().empty(); });
+    std::vector<LineChart*> wanted;
+    for (std::size_t i = 0; i < charts.size(); ++i) {
+        // A run that records none of the four is no training of ours: only what it has is shown.
+        const bool own = i < kTrainingCharts ? standard || others == 0 : i < kTrainingCharts + others;
+        if (lossOnly ? i == Loss : own) wanted.push_back(charts[i]);
+    }
+    if (wanted == shown) return;
+    for (LineChart* chart : charts) {
+        grid->removeWidget(chart);
+        if (std::find(wanted.begin(), wanted.end(), chart) == wanted.end()) chart->hide();
+    }
+    shown = std::move(wanted);
+    const int rows = int(shown.size() + 1) / 2, columns = std::min<int>(2, int(shown.size()));
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        shown[i]->setMinimumHeight(rows > 2 ? kScrolledHeight : 150);
+        grid->addWidget(shown[i], int(i / 2), int(i % 2));
+        shown[i]->show();
+    }
+    for (int row = 0; row < std::max(rows, grid->rowCount()); ++row) grid->setRowStretch(row, row < rows ? 1 : 0);
+    for (int column = 0; column < 2; ++column) grid->setColumnStretch(column, column < columns ? 1 : 0);
+    levelPlots();
+}
+
 // A legend of two lines must not push its plot below the one beside it.
 void RunCharts::Impl::levelPlots() {
-    for (const std::size_t row : {0u, 2u}) {
-        const auto linesOf = [&](std::size_t i) { return charts[i]->isHidden() ? 1 : charts[i]->legendLines(); };
-        if (charts.size() < row + 2) return;
-        const int lines = std::max(linesOf(row), linesOf(row + 1));
-        for (const std::size_t i : {row, row + 1}) charts[i]->setLeastLegendLines(lines);
+    for (std::size_t row = 0; row < shown.size(); row += 2) {
+        const std::size_t end = std::min(row + 2, shown.size());
+        int lines = 1;
+        for (std::size_t i = row; i < end; ++i) lines = std::max(lines, shown[i]->legendLines());
+        for (std::size_t i = row; i < end; ++i) shown[i]->setLeastLegendLines(lines);
     }
 }
 
@@ -187,29 +233,27 @@ void RunCharts::Impl::rebuild() {
     stale = false;
     shape = session->data().shapeVersion();
     eventsStale = true;
-    for (int i = 0; i < kCharts; ++i) charts[std::size_t(i)]->setCurves(curvesOf(Chart(i)));
+    const std::vector<std::string> names = session->data().names();
+    std::vector<Panel> panels = trainingPanels(names);
+    if (!lossOnly)
+        for (Panel& panel : otherPanels(names)) panels.push_back(std::move(panel));
+    others = panels.size() - kTrainingCharts;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        LineChart* chart = i < charts.size() ? charts[i] : addChart(panels[i].title);
+        chart->setTitle(panels[i].title);
+        if (i >= kTrainingCharts) {
+            chart->setIgnoreOutliers(ignoreOutliers);
+            chart->setUnit(session::toQt(session->data().unit(panels[i].lines.front().series)));
+        }
+        chart->setCurves(curvesOf(panels[i]));
+    }
+    for (std::size_t i = panels.size(); i < charts.size(); ++i) charts[i]->setCurves({});
+    layOut();
 }
 
-std::vector<Curve> RunCharts::Impl::curvesOf(Chart chart) {
-    const session::RunData& data = session->data();
+std::vector<Curve> RunCharts::Impl::curvesOf(const Panel& panel) {
     std::vector<Curve> curves;
-    const auto add = [&](const std::string& name, const CurveStyle& style) { builder.add(data, name, style, *palette, showAbandoned, curves); };
-    switch (chart) {
-    case Loss:
-        add("train/loss", {RunCharts::tr("train"), 0, false, true});
-        add("eval/loss", {RunCharts::tr("evaluation"), 1, true, false});
-        break;
-    case LearningRate: {
-        int color = 0;
-        for (const std::string& name : data.names())
-            if (name == "train/lr" || name.starts_with("train/lr/"))  // one for each parameter group
-                add(name, {name == "train/lr" ? RunCharts::tr("rate") : session::toQt(name.substr(9)), color++, false, false});
-        break;
-    }
-    case GradientNorm: add("train/grad_norm", {RunCharts::tr("norm"), 0, false, true}); break;
-    case Throughput: add("train/samples_per_second", {RunCharts::tr("samples/s"), 0, false, true}); break;
-    case kCharts: break;
-    }
+    for (const Panel::Line& line : panel.lines) builder.add(session->data(), line.series, line.style, *palette, showAbandoned, curves);
     return curves;
 }
 

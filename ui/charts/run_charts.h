@@ -1,4 +1,5 @@
-// The four linked charts of one run: loss (train and evaluation), learning rate, gradient norm, samples a second.
+// The linked charts of one run: loss (train and evaluation), learning rate, gradient norm, samples a second, and one for
+// each other series that it records.
 // Repaints at most 14 times a second and only when something changed; costs nothing while hidden.
 #pragma once
 
@@ -35,7 +36,7 @@ public:
     /// For a page with room for one chart.
     void showLossOnly();
     ChartLink& link();
-    /// Loss, learning rate, gradient norm, throughput.
+    /// Loss, learning rate, gradient norm, throughput; then those of other series, also ones that no run shows now.
     const std::vector<LineChart*>& charts() const;
 
 Q_SIGNALS:

@@ -5,6 +5,8 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
+
 namespace lathe::models {
 
 namespace {
@@ -34,7 +36,9 @@ SheetFacts factsOf(const QJsonObject& sheet) {
     facts.left = number(updates.value(QStringLiteral("left")));
     for (const QJsonValue& each : sheet.value(QStringLiteral("notices")).toArray()) facts.notices += each.toString();
     facts.wouldStart = sheet.value(QStringLiteral("would_start")).toBool();
-    facts.refused = sheet.value(QStringLiteral("error")).toObject().value(QStringLiteral("sentence")).toString();
+    const QJsonObject error = sheet.value(QStringLiteral("error")).toObject();
+    facts.refused = error.value(QStringLiteral("sentence")).toString();
+    facts.refusedKey = error.value(QStringLiteral("key")).toString();
     return facts;
 }
 
@@ -47,7 +51,8 @@ void SheetModel::take(const QJsonObject& sheet) {
     std::vector<Row> rows;
     for (const QJsonValue& each : sheet.value(QStringLiteral("settings")).toArray())
         rows.push_back({each[QStringLiteral("key")].toString(), nameOf(each[QStringLiteral("key")].toString(), each[QStringLiteral("label")].toString()), each[QStringLiteral("checkpoint")].toString(),
-                        each[QStringLiteral("used")].toString(), each[QStringLiteral("effect")].toString(), each[QStringLiteral("why")].toString()});
+                        each[QStringLiteral("used")].toString(), each[QStringLiteral("effect")].toString(), each[QStringLiteral("why")].toString(),
+                        each[QStringLiteral("changeable")].toBool(true), each[QStringLiteral("visible")].toBool(true)});
     const bool sameRows = rows.size() == m_rows.size() && std::equal(rows.begin(), rows.end(), m_rows.begin(), [](const Row& a, const Row& b) { return a.key == b.key; });
     std::swap(m_rows, rows);
     if (std::vector<int> shown = selected(); !sameRows || shown != m_shown) {
@@ -87,7 +92,8 @@ std::vector<int> SheetModel::selected() const {
         const Row& row = m_rows[i];
         const bool changed = m_asked.contains(row.key) || row.effect != QLatin1String("same");
         const bool found = row.label.contains(m_filter, Qt::CaseInsensitive) || row.key.contains(m_filter, Qt::CaseInsensitive);
-        if (found && (changed || !m_onlyChanges)) shown.push_back(int(i));
+        const bool wanted = changed || (!m_onlyChanges && (row.visible || !m_filter.isEmpty()));
+        if (found && wanted) shown.push_back(int(i));
     }
     return shown;
 }
@@ -98,6 +104,16 @@ QString SheetModel::word(const QString& effect) {
     if (effect == QLatin1String("ignored")) return tr("ignored");
     if (effect == QLatin1String("forbidden")) return tr("forbidden");
     return {};
+}
+
+QString SheetModel::formText(const Row& row) const {
+    if (m_asked.contains(row.key)) return m_asked.value(row.key);
+    return row.changeable ? QString() : tr("fixed");
+}
+
+QString SheetModel::label(const QString& key) const {
+    const auto row = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& each) { return each.key == key; });
+    return row == m_rows.end() ? key : row->label;
 }
 
 int SheetModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_shown.size()); }
@@ -117,7 +133,7 @@ QVariant SheetModel::data(const QModelIndex& index, int role) const {
     switch (index.column()) {
     case Setting: return row.label;
     case Checkpoint: return row.checkpoint;
-    case Form: return role == Qt::EditRole && !m_asked.contains(row.key) ? row.checkpoint : m_asked.value(row.key);
+    case Form: return role == Qt::EditRole ? m_asked.value(row.key, row.checkpoint) : formText(row);
     case Used: return row.used;
     case Effect: return row.why.isEmpty() ? word(row.effect) : word(row.effect) + QStringLiteral(" · ") + row.why;
     default: return {};
@@ -144,7 +160,7 @@ QVariant SheetModel::headerData(int section, Qt::Orientation orientation, int ro
     case Checkpoint: return tr("From the checkpoint");
     case Form: return tr("Asked for");
     case Used: return tr("Will be used");
-    case Effect: return tr("What becomes of it");
+    case Effect: return tr("Effect");
     default: return {};
     }
 }

@@ -25,7 +25,7 @@ struct SheetFacts {
     std::optional<qint64> plannedBefore, plannedAfter, left;       ///< updates
     QStringList notices;
     bool wouldStart = false;
-    QString refused;                                               ///< why not
+    QString refused, refusedKey;                                   ///< why not, and which setting it is about
 };
 
 class SheetModel : public QAbstractTableModel {
@@ -38,11 +38,13 @@ public:
     /// A sheet as it came; rows keep their places, so that an editor that is open stays.
     void take(const QJsonObject& sheet);
     const SheetFacts& facts() const { return m_facts; }
+    QString label(const QString& key) const;  ///< "Run: Epochs"
     /// "key=value" of everything that was typed.
     QStringList settings() const;
     void setAsked(const QString& key, const QString& text);  ///< empty: as in the checkpoint
 
-    /// Only rows that hold `text`, and where wanted only those that were asked for or differ.
+    /// Only rows that hold `text`, and where wanted only those that were asked for or differ. What has no meaning with the
+    /// other settings shows only when it is searched for.
     void setFilter(const QString& text, bool onlyChanges);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -58,8 +60,10 @@ Q_SIGNALS:
 private:
     struct Row {
         QString key, label, checkpoint, used, effect, why;
+        bool changeable = true, visible = true;
     };
     static QString word(const QString& effect);
+    QString formText(const Row& row) const;
     std::vector<int> selected() const;
 
     std::vector<Row> m_rows;

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "charts/run_charts.h"
+#include "pages/run_kind.h"
 #include "pages/run_verbs.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
@@ -82,8 +83,8 @@ void CheckpointsTab::build() {
     inner->setContentsMargins(1, 1, 1, 1);
     inner->addWidget(m_tree);
     m_content->addWidget(card);
-    m_content->addWidget(new theme::EmptyState(theme::Icon::Checkpoints, tr("No checkpoint yet"),
-                                               tr("One is written at each interval of the configuration, at a stop, at the end, and when you press Save now.")));
+    m_none = new theme::EmptyState(theme::Icon::Checkpoints, {}, {});
+    m_content->addWidget(m_none);
     column->addWidget(host, 1);
 }
 
@@ -203,6 +204,9 @@ const session::CheckpointItem* CheckpointsTab::newest() const {
 void CheckpointsTab::refresh() {
     const int count = m_model.checkpoints();
     m_content->setCurrentIndex(count > 0 ? 0 : 1);
+    const QString never = m_session ? whyNoCheckpoints(kindOf(m_session->summary())) : QString();
+    if (never.isEmpty()) m_none->setText(tr("No checkpoint yet"), tr("One is written at each interval of the configuration, at a stop, at the end, and when you press Save now."));
+    else m_none->setText(tr("No checkpoints"), never);
     m_summary->setText(count > 0 ? tr("%n checkpoint(s), %1", nullptr, count).arg(toQt(diskText(m_model.totalBytes()))) : QString());
     m_tree->expandAll();
     for (int group = 0; group < m_model.rowCount(); ++group) m_tree->setFirstColumnSpanned(group, {}, true);
@@ -236,7 +240,8 @@ void CheckpointsTab::refreshVerbs() {
     const session::CheckpointItem* item = selected();
     const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_changes, &m_pin, &m_verify, &m_export, &m_delete};
     if (item == nullptr) {
-        for (const Verb* verb : all) setVerb(*verb, tr("Select a checkpoint first."));
+        const QString never = m_session ? whyNoCheckpoints(kindOf(m_session->summary())) : QString();
+        for (const Verb* verb : all) setVerb(*verb, never.isEmpty() ? tr("Select a checkpoint first.") : never);
         m_help->setText({});
         return;
     }

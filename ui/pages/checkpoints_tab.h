@@ -17,6 +17,9 @@ class QTreeView;
 namespace lathe::charts {
 class RunCharts;
 }
+namespace lathe::theme {
+class EmptyState;
+}
 
 namespace lathe::pages {
 
@@ -65,6 +68,7 @@ private:
     QLabel* m_help = nullptr;
     QTreeView* m_tree = nullptr;
     QStackedLayout* m_content = nullptr;
+    theme::EmptyState* m_none = nullptr;
     Verb m_continue, m_rollBack, m_fork, m_weights, m_changes, m_pin, m_verify, m_export, m_delete;
 };
 

@@ -3,13 +3,17 @@
 #include "config/config.h"
 #include "form/field_editor.h"
 #include "form/schema_form.h"
+#include "pages/command_start.h"
 #include "pages/data_card.h"
+#include "pages/import_start.h"
 #include "pages/plan_card.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QStackedWidget>
+#include <QTabBar>
 #include <QVBoxLayout>
 
 namespace lathe::pages {
@@ -30,7 +34,33 @@ NewRunPage::NewRunPage(Context context, QWidget* parent) : QWidget(parent), m_co
 }
 
 void NewRunPage::build() {
-    auto* column = theme::pageColumn(this);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_modes = new QTabBar;
+    m_modes->setObjectName(QStringLiteral("newRunModes"));
+    m_modes->setAccessibleName(tr("What to run"));
+    m_modes->setDrawBase(false);
+    m_modes->setExpanding(false);
+    for (const QString& text : {tr("Train with Lathe"), tr("Own command"), tr("TensorBoard folder")}) m_modes->addTab(text);
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(20, 6, 20, 0);
+    row->addWidget(m_modes);
+    row->addStretch();
+    column->addLayout(row);
+    m_stack = new QStackedWidget;
+    m_command = new CommandStart(m_context);
+    m_import = new ImportStart(m_context);
+    for (QWidget* each : {buildTraining(), static_cast<QWidget*>(m_command), static_cast<QWidget*>(m_import)}) m_stack->addWidget(each);
+    column->addWidget(m_stack, 1);
+}
+
+NewRunPage::Mode NewRunPage::mode() const { return Mode(m_modes->currentIndex()); }
+void NewRunPage::setMode(Mode mode) { m_modes->setCurrentIndex(mode); }
+
+QWidget* NewRunPage::buildTraining() {
+    auto* page = new QWidget;
+    auto* column = theme::pageColumn(page);
     auto* middle = new QHBoxLayout;
     middle->setSpacing(12);
     m_form = new form::SchemaForm(m_model);
@@ -42,6 +72,7 @@ void NewRunPage::build() {
     middle->addWidget(m_plan);
     column->addLayout(middle, 1);
     column->addWidget(buildFoot());
+    return page;
 }
 
 QWidget* NewRunPage::buildSource() {
@@ -85,6 +116,14 @@ QWidget* NewRunPage::buildFoot() {
 }
 
 void NewRunPage::connectAll() {
+    connect(m_modes, &QTabBar::currentChanged, this, [this](int index) {
+        m_stack->setCurrentIndex(index);
+        Q_EMIT subtitleChanged();
+    });
+    connect(m_command, &CommandStart::runStarted, this, &NewRunPage::runStarted);
+    connect(m_command, &CommandStart::failed, this, &NewRunPage::failed);
+    connect(m_import, &ImportStart::imported, this, &NewRunPage::imported);
+    connect(m_import, &ImportStart::failed, this, &NewRunPage::failed);
     connect(&m_model, &form::FormModel::changed, this, &NewRunPage::changed);
     connect(&m_model, &form::FormModel::loaded, this, &NewRunPage::changed);
     connect(m_plan, &PlanCard::fieldChosen, m_form, &form::SchemaForm::reveal);
@@ -112,6 +151,7 @@ void NewRunPage::whenSafe(const QString& title, std::function<void()> go) {
 }
 
 void NewRunPage::choosePreset(const QString& name) {
+    setMode(Training);
     whenSafe(tr("Load the preset %1?").arg(name), [this, name] { loadPreset(name); });
 }
 
@@ -174,6 +214,7 @@ void NewRunPage::load(Origin origin, const QString& name, const config::RunConfi
 }
 
 QString NewRunPage::subtitle() const {
+    if (mode() != Training) return {};
     switch (m_origin) {
     case Origin::Preset: return m_originTitle.isEmpty() ? QString() : tr("from preset %1").arg(m_originTitle);
     case Origin::File: return tr("from %1").arg(m_originTitle);
@@ -303,6 +344,7 @@ quint64 NewRunPage::launch() {
 
 void NewRunPage::saveDraft() {
     session::Settings& settings = m_context.settings;
+    settings.setValue(QStringLiteral("form/mode"), int(mode()));
     settings.setValue(QStringLiteral("form/origin"), int(m_origin));
     settings.setValue(QStringLiteral("form/originName"), m_originName);
     settings.setValue(QStringLiteral("form/baseline"), toQt(config::toYaml(config::fromValues(m_model.baseline()))));
@@ -311,6 +353,7 @@ void NewRunPage::saveDraft() {
 
 void NewRunPage::restoreDraft() {
     const session::Settings& settings = m_context.settings;
+    setMode(Mode(std::clamp(settings.value(QStringLiteral("form/mode")).toInt(), 0, int(TensorBoard))));
     const std::string current = toStd(settings.value(QStringLiteral("form/current")).toString());
     const std::string baseline = toStd(settings.value(QStringLiteral("form/baseline")).toString());
     if (!current.empty() && !baseline.empty()) {

@@ -1,5 +1,5 @@
 // New run: where a configuration comes from (a preset, a file, an earlier run), one's own data, the form, what is planned,
-// and Start.
+// and Start. Beside it, a run of one's own command, and runs read from TensorBoard files.
 #pragma once
 
 #include "form/form_model.h"
@@ -12,6 +12,8 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QStackedWidget;
+class QTabBar;
 
 namespace lathe::form {
 class SchemaForm;
@@ -19,7 +21,9 @@ class SchemaForm;
 
 namespace lathe::pages {
 
+class CommandStart;
 class DataCard;
+class ImportStart;
 class PlanCard;
 
 class NewRunPage : public QWidget {
@@ -27,6 +31,10 @@ class NewRunPage : public QWidget {
 
 public:
     explicit NewRunPage(Context context, QWidget* parent = nullptr);
+
+    enum Mode { Training, Command, TensorBoard };
+    Mode mode() const;
+    void setMode(Mode mode);
 
     form::FormModel& model() { return m_model; }
     form::SchemaForm& form() { return *m_form; }
@@ -42,6 +50,7 @@ public:
 
 Q_SIGNALS:
     void runStarted(const QString& folder);
+    void imported(const QStringList& folders, const QString& sentence);
     void failed(const QString& sentence);
     void subtitleChanged();
 
@@ -49,6 +58,7 @@ private:
     enum class Origin { Preset, File, Run };
 
     void build();
+    QWidget* buildTraining();
     QWidget* buildFoot();
     QWidget* buildSource();
     void connectAll();
@@ -76,6 +86,10 @@ private:
     bool m_ownData = false;    ///< the scan under way decides settings
     bool m_starting = false;
 
+    QTabBar* m_modes = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    CommandStart* m_command = nullptr;
+    ImportStart* m_import = nullptr;
     form::SchemaForm* m_form = nullptr;
     DataCard* m_data = nullptr;
     PlanCard* m_plan = nullptr;

@@ -20,7 +20,7 @@ namespace {
 using models::SheetModel;
 using session::toQt;
 
-constexpr int kWidth = 1040, kHeight = 640, kFactsWidth = 280, kSoonMs = 250;
+constexpr int kWidth = 1140, kHeight = 660, kFactsWidth = 280, kSoonMs = 250;
 
 class SheetDelegate final : public QStyledItemDelegate {
 public:
@@ -147,7 +147,7 @@ QWidget* ResumeSheet::buildTable() {
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setTextElideMode(Qt::ElideMiddle);
-    const int widths[] = {196, 136, 110, 110};
+    const int widths[] = {196, 148, 112, 112};
     for (int i = 0; i < 4; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);
     const auto filter = [this] { m_model.setFilter(m_filter->text(), m_only->isChecked()); };
@@ -214,7 +214,9 @@ void ResumeSheet::showFacts() {
     const models::SheetFacts& facts = m_model.facts();
     m_accept->setEnabled(m_current && facts.wouldStart);
     if (!m_current) return;  // numbers stay until the next ones are there: nothing flickers
-    m_problem->setText(facts.refused);
+    const bool reached = facts.refusedKey == QLatin1String("run.epochs") || facts.refusedKey == QLatin1String("run.max_updates");
+    // The command line says what to type there; here it is a row.
+    m_problem->setText(reached ? tr("%1. Ask for more in “%2”.").arg(facts.refused.section(QLatin1Char(';'), 0, 0), m_model.label(facts.refusedKey)) : facts.refused);
     const QString before = toQt(shortText(facts.rateBefore)), after = toQt(shortText(facts.rateAfter));
     m_rate->setText(before == after ? tr("%1 at the next update, as planned").arg(after) : tr("%1 instead of %2 at the next update").arg(after, before));
     m_preview->setCurve(facts.curve, facts.step);

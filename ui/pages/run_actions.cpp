@@ -1,5 +1,6 @@
 #include "pages/run_actions.h"
 
+#include "pages/run_kind.h"
 #include "pages/run_verbs.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
@@ -82,7 +83,20 @@ void RunActions::refresh() {
         m_stop->setToolTip(tr("Stop and save, or discard"));
         m_pause->setToolTip(paused ? tr("Goes on training") : tr("Waits after the update under way; memory stays held"));
     }
-    m_continue->setToolTip(now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
+    const RunKind kind = kindOf(m_session->summary());
+    const QString never = whyNoCheckpoints(kind), notAgain = whyNotAgain(kind);
+    if (!never.isEmpty()) {
+        m_save->setEnabled(false);
+        m_save->setToolTip(never);
+    }
+    if (kind == RunKind::Command && why.isEmpty()) {
+        m_stop->setToolTip(tr("Tells the command to end"));
+        m_pause->setToolTip(paused ? tr("Lets the command go on") : tr("Holds the command where it is; memory stays held"));
+    }
+    m_again->setEnabled(notAgain.isEmpty());
+    m_again->setToolTip(notAgain);
+    m_continue->setEnabled(never.isEmpty());
+    m_continue->setToolTip(!never.isEmpty() ? never : now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
 }
 
 QString RunActions::folder() const { return m_session ? toQt(m_session->run().name()) : QString(); }
@@ -114,7 +128,7 @@ void RunActions::showMenu() {
     };
     const bool star = m_session->user().star, archived = m_session->user().archived;
     if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
-    else add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
+    else if (kindOf(m_session->summary()) == RunKind::Training) add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
     add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
     add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });
     add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });

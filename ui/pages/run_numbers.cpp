@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "charts/axis_map.h"
+#include "pages/run_kind.h"
 #include "pages/state_look.h"
 #include "session/qt_text.h"
 
@@ -32,6 +33,18 @@ QString metricWords(const std::string& metric) {
     QString words = toQt(metric);
     words.remove(QStringLiteral("eval/"));
     return words.replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+/// The series that stands for the loss: ours, or one of another program that is called so.
+std::string lossName(const session::RunSession& session) {
+    if (kindOf(session.summary()) == RunKind::Training) return "train/loss";
+    const std::vector<std::string> names = session.data().names();
+    const auto called = [&](const std::string& part) {
+        return std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name == part || name.ends_with("/" + part); });
+    };
+    auto found = called("loss");
+    if (found == names.end()) found = std::find_if(names.begin(), names.end(), [](const std::string& name) { return name.find("loss") != std::string::npos; });
+    return found == names.end() ? "train/loss" : *found;
 }
 
 }  // namespace
@@ -85,9 +98,10 @@ StripValue timeValue(const session::RunSession& session, std::int64_t nowNs) {
 }
 
 StripValue lossValue(const session::RunSession& session, double smoothing) {
-    const double smoothed = smoothedLatest(session.data(), "train/loss", smoothing);
-    StripValue out{Text::tr("Train loss"), std::isnan(smoothed) ? kNothing : number(smoothed), {}};
-    if (const auto latest = session.data().latest("train/loss"))
+    const std::string name = lossName(session);
+    const double smoothed = smoothedLatest(session.data(), name, smoothing);
+    StripValue out{name == "train/loss" ? Text::tr("Train loss") : toQt(name), std::isnan(smoothed) ? kNothing : number(smoothed), {}};
+    if (const auto latest = session.data().latest(name))
         out.below = smoothing > 0 ? Text::tr("smoothed · newest %1").arg(number(latest->value)) : Text::tr("newest");
     return out;
 }
@@ -123,7 +137,7 @@ StripValue deviceValue(const session::RunSession& session) {
 }
 
 QString riskText(const session::RunSession& session, std::int64_t nowNs) {
-    if (!session.isAlive()) return {};
+    if (!session.isAlive() || kindOf(session.summary()) != RunKind::Training) return {};
     const session::CheckpointItem* newest = nullptr;
     for (const session::CheckpointItem& item : session.checkpoints())
         if (item.info.problem.empty() && item.onSurvivingLine && (newest == nullptr || item.info.wallNs > newest->info.wallNs)) newest = &item;

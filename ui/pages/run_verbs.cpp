@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "config/config.h"
+#include "pages/run_kind.h"
 #include "session/background.h"
 #include "session/qt_text.h"
 
@@ -172,10 +173,22 @@ void RunVerbs::stop(session::RunSession& session) {
     const double seconds = since > 0 ? std::max(0.0, double(Clock::system().wallNs() - since) / 1e9) : 0;
     const QString loss = lost == 0 ? tr("there is nothing to lose right now")
                                    : tr("%n update(s), %1 of work, are lost", nullptr, int(lost)).arg(toQt(durationText(seconds)));
+    if (kindOf(session.summary()) == RunKind::Command) return stopCommand(session);
     const Question question{tr("Stop %1?").arg(session.name()),
                             tr("Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.\n\n"
                                "Discard ends without saving: %1.").arg(loss),
                             {{tr("Keep training")}, {tr("Discard"), false, true}, {tr("Stop and save"), true}}};
+    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
+        if (!guard) return;
+        if (choice == 1) guard->request(session::RunSession::Request::Discard);
+        if (choice == 2) guard->request(session::RunSession::Request::Stop);
+    });
+}
+
+void RunVerbs::stopCommand(session::RunSession& session) {
+    const Question question{tr("Stop %1?").arg(session.name()),
+                            tr("The command is told to end (SIGTERM) and has time to save what it keeps itself. Stop at once gives it less time before it is killed."),
+                            {{tr("Keep running")}, {tr("Stop at once"), false, true}, {tr("Stop"), true}}};
     m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
         if (!guard) return;
         if (choice == 1) guard->request(session::RunSession::Request::Discard);

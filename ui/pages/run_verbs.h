@@ -46,6 +46,7 @@ Q_SIGNALS:
 private:
     void started(quint64 number);
     void reported(quint64 number, const QString& success);
+    void stopCommand(session::RunSession& session);
     QString nameOf(const QString& folder) const;
     void extendAndContinue(const QString& folder);
     /// What ended a run that trained to its end, from the configuration of its newest session.

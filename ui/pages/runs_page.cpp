@@ -1,5 +1,6 @@
 #include "pages/runs_page.h"
 
+#include "pages/run_kind.h"
 #include "pages/run_verbs.h"
 #include "pages/runs_delegate.h"
 #include "session/qt_text.h"
@@ -186,8 +187,10 @@ void RunsPage::showMenu(const QPoint& at) {
     };
     const QString running = alive ? tr("The run is up; stop it first.") : QString();
     add(theme::Icon::Run, tr("Open"), [this, folder] { Q_EMIT openRun(folder); });
-    add(theme::Icon::Again, tr("Run again…"), [this, folder] { Q_EMIT runAgain(folder); });
-    add(theme::Icon::Resume, tr("Continue"), [this, folder] { m_verbs.continueRun(folder); }, running);
+    const RunKind kind = kindOf(entry->summary);
+    const QString never = whyNoCheckpoints(kind);
+    add(theme::Icon::Again, tr("Run again…"), [this, folder] { Q_EMIT runAgain(folder); }, whyNotAgain(kind));
+    add(theme::Icon::Resume, tr("Continue"), [this, folder] { m_verbs.continueRun(folder); }, never.isEmpty() ? running : never);
     menu->addSeparator();
     add(theme::Icon::NewRun, tr("Rename…"), [this, folder] { m_verbs.rename(folder); });
     add(theme::Icon::Note, tr("Note…"), [this, folder] { m_verbs.editNote(folder); });

@@ -7,6 +7,9 @@
 #include <QLocale>
 #include <QTranslator>
 
+// Resources of a static library are linked only where they are asked for, by a name outside all namespaces.
+static void linkTranslations() { Q_INIT_RESOURCE(translations); }
+
 namespace lathe::shell {
 namespace {
 
@@ -35,6 +38,7 @@ bool installLanguage(const QString& language) {
     installEnglish();
     if (language == QLatin1String("en")) return true;
     install(QStringLiteral("qtbase_") + language, QLibraryInfo::path(QLibraryInfo::TranslationsPath));  // buttons of Qt's own dialogs
+    linkTranslations();
     const QString folder = QStringLiteral(":/translations");
     return install(QStringLiteral("schema_") + language, folder) && install(QStringLiteral("lathe_") + language, folder);
 }

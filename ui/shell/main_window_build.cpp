@@ -62,6 +62,12 @@ void MainWindow::connectPages() {
         m_workspace.refresh();
         openRun(folder);
     });
+    connect(m_newRun, &pages::NewRunPage::imported, this, [this](const QStringList& folders, const QString& sentence) {
+        m_workspace.refresh();
+        if (folders.size() == 1) openRun(folders.front());
+        else openPage(Page::Runs);
+        m_messages->say(sentence);
+    });
     connect(m_newRun, &pages::NewRunPage::failed, m_messages, &MessageBar::fail);
     connect(m_newRun, &pages::NewRunPage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_runs, &pages::RunsPage::openRun, this, [this](const QString& folder) { openRun(folder); });
@@ -83,7 +89,10 @@ void MainWindow::connectPages() {
     connect(&m_top->actions(), &pages::RunActions::failed, m_messages, &MessageBar::fail);
     connect(&m_workspace, &session::Workspace::editFailed, m_messages, &MessageBar::fail);
     connect(m_watch, &RunWatch::runEnded, this, &MainWindow::runEnded);
-    connect(m_watch, &RunWatch::endedMeanwhile, m_messages, &MessageBar::say);
+    connect(m_watch, &RunWatch::endedMeanwhile, this, [this](const QStringList& sentences) {
+        // One line for one run, a list for more.
+        m_messages->keep(tr("While you were away:") + (sentences.size() == 1 ? QLatin1Char(' ') : QLatin1Char('\n')) + sentences.join(QLatin1Char('\n')));
+    });
 }
 
 void MainWindow::addShortcuts() {

@@ -34,7 +34,7 @@ void RunWatch::look() {
         m_up[entry.folder] = up;
     }
     m_first = false;
-    if (!meanwhile.isEmpty()) Q_EMIT endedMeanwhile(meanwhile.join(QLatin1Char('\n')));
+    if (!meanwhile.isEmpty()) Q_EMIT endedMeanwhile(meanwhile);
 }
 
 QStringList RunWatch::upNow() const {

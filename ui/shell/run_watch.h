@@ -26,7 +26,7 @@ Q_SIGNALS:
     /// A run ended while this window was open.
     void runEnded(const QString& folder, const QString& sentence);
     /// Once, after the first look: "digits-mlp has completed", one line a run.
-    void endedMeanwhile(const QString& sentences);
+    void endedMeanwhile(const QStringList& sentences);
 
 private:
     void look();
