@@ -29,6 +29,7 @@ ExitCode rollBack(const Options& options);
 ExitCode fork(const Options& options);
 ExitCode startFromWeights(const Options& options);
 ExitCode check(const Options& options);
+ExitCode explain(const Options& options);
 ExitCode attach(const Options& options);
 ExitCode stop(const Options& options);
 ExitCode pause(const Options& options);

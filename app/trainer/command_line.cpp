@@ -39,6 +39,7 @@ constexpr std::array kVerbs = {
     Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach | Curve | Sheet, fork},
     Verb{"start-from-weights", "RUN@STEP", "A new run that starts at step 0 with the weights of a checkpoint", Target | Settings | Detach | Sheet, startFromWeights},
     Verb{"check", "CONFIG", "Tell every problem of a configuration and its data, and what a run will take", Target | Settings, check},
+    Verb{"explain", "CONFIG", "Tell what one update does, in order: what is divided by what, which counter moves when", Target | Settings, explain},
     Verb{"attach", "RUN", "Watch a run in the terminal; leaving (Ctrl-C) does not touch it", Target, attach},
     Verb{"stop", "RUN", "Finish the update, save and stop", Target, stop},
     Verb{"pause", "RUN", "Pause after this update; memory stays taken", Target, pause},

@@ -124,6 +124,22 @@ static json branchesJson(const RunFolder& run, const std::vector<store::SessionR
     return out;
 }
 
+/// The newest updates that were not applied, with their reason.
+static json skippedJson(const store::RunReader& reader) {
+    constexpr std::size_t kMost = 50;
+    json out = json::array();
+    const auto events = reader.events();
+    if (!events) return out;
+    for (const store::EventRow& row : *events) {
+        if (row.event.kind != "skipped") continue;
+        const json facts = json::parse(row.event.json, nullptr, false);
+        out.push_back({{"session", row.event.session}, {"attempt", row.event.attempt}, {"step", row.event.step},
+                       {"reason", facts.is_object() ? facts.value("reason", row.event.text) : row.event.text}});
+        if (out.size() > kMost) out.erase(0);
+    }
+    return out;
+}
+
 json showJson(const RunFolder& run) {
     json out = resultJson(run);
     out["id"] = out["run"];
@@ -154,6 +170,7 @@ json showJson(const RunFolder& run) {
         for (const auto& row : *sessions) out["sessions"].push_back(sessionJson(row));
         out["branches"] = branchesJson(run, *sessions);
     }
+    out["skipped"] = skippedJson(**reader);
     if (const auto all = (*reader)->series()) {
         for (const auto& series : *all) out["series"].push_back(seriesJson(series));
     }

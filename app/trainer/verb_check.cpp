@@ -84,6 +84,8 @@ static std::optional<json> describeModel(const config::RunConfig& config, Found&
 }
 
 static void estimateDisk(const stdfs::path& workspace, const config::RunConfig& config, const json& model, Found& found) {
+    if (const std::string why = model.value("precision_why", std::string()); !why.empty())
+        found.sentences.push_back("precision.mode auto is " + model.value("precision", std::string()) + " here: " + why);
     const json bytes = model.value("bytes", json::object());
     const auto weights = bytes.value("weights", std::uint64_t{0}), training = bytes.value("training", std::uint64_t{0});
     const std::uint64_t each = training - std::min(weights, training) + kSmallFileBytes;  // all but the gradients

@@ -23,8 +23,8 @@ ExitCode train(const Arguments& arguments) {
         *target = static_cast<int>(*value);
     }
     session.run = given["--run"];
-    if (session.run.empty() || session.world != 1 || session.rank != 0) {
-        std::fprintf(stderr, "lathe-worker train: needs --run FOLDER, and runs one rank (world 1, rank 0) in this version\n");
+    if (session.run.empty() || session.world < 1 || session.rank >= session.world) {
+        std::fprintf(stderr, "lathe-worker train: needs --run FOLDER, and a rank from 0 to world - 1\n");
         return ExitCode::Usage;
     }
     return engine::runSession(session);

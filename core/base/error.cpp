@@ -31,6 +31,7 @@ std::string_view name(ErrorCode code) {
     case ErrorCode::Diverged: return "diverged";
     case ErrorCode::Unsupported: return "unsupported";
     case ErrorCode::Stopped: return "stopped";
+    case ErrorCode::LostContact: return "lost contact";
     case ErrorCode::Internal: return "internal";
     }
     return "internal";

@@ -26,6 +26,7 @@ enum class ErrorCode {
     Diverged,     ///< numbers are no longer finite
     Unsupported,  ///< valid, but this build or machine cannot do it
     Stopped,      ///< asked to stop
+    LostContact,  ///< another rank of the run is gone
     Internal      ///< a fault of this program
 };
 

@@ -180,15 +180,28 @@ constexpr void describe(V& v, Of<ScheduleSection>) {
 
 template <typename V>
 constexpr void describe(V& v, Of<AccumulationSection>) {
-    v(&AccumulationSection::microBatches, "micro_batches", "Accumulation", "Micro-batches whose gradients make one update.",
-      {.minimum = 1, .maximum = 1e6, .unit = "micro-batches", .shortName = "acc"});
+    using S = AccumulationSection;
+    v(&S::rule, "rule", "Accumulate by", "fixed takes the same number of micro-batches each time; ramp lets it grow; weight closes an update once it holds enough.",
+      {.choices = "fixed|ramp|weight", .level = Level::Advanced});
+    v(&S::microBatches, "micro_batches", "Accumulation", "Micro-batches whose gradients make one update; several ranks share them.",
+      {.minimum = 1, .maximum = 1e6, .unit = "micro-batches", .visibleIf = "accumulation.rule=fixed|ramp", .shortName = "acc"});
+    v(&S::rampFrom, "ramp_from", "Ramp from", "Micro-batches of the first update of a ramp.",
+      {.minimum = 1, .maximum = 1e6, .unit = "micro-batches", .visibleIf = "accumulation.rule=ramp", .level = Level::Advanced});
+    v(&S::rampUpdates, "ramp_updates", "Ramp over", "Updates over which the number of micro-batches grows to its end.",
+      {.minimum = 1, .maximum = kMany, .unit = "updates", .visibleIf = "accumulation.rule=ramp", .level = Level::Advanced});
+    v(&S::weight, "weight", "Weight of an update", "An update closes with the micro-batch that brings it to this weight: samples, or the sum of their weights or tokens.",
+      {.minimum = 0, .maximum = 1e12, .above = true, .visibleIf = "accumulation.rule=weight", .level = Level::Advanced});
 }
 
 template <typename V>
 constexpr void describe(V& v, Of<PrecisionSection>) {
     using S = PrecisionSection;
-    v(&S::mode, "mode", "Precision", "Number format of weights and arithmetic; fp64 is for checking numbers.",
-      {.choices = "fp32|fp64", .level = Level::Advanced});
+    v(&S::mode, "mode", "Precision", "Number format of the arithmetic; bf16 and fp16 keep weights and gradients in fp32, auto takes what the device is fast in, fp64 is for checking numbers.",
+      {.choices = "auto|fp32|bf16|fp16|fp64", .level = Level::Advanced});
+    v(&S::initialScale, "initial_scale", "Loss scale", "What the loss is multiplied by at first in fp16, so that small gradients do not vanish; a power of two.",
+      {.minimum = 1, .maximum = 16777216, .visibleIf = "precision.mode=auto|fp16", .level = Level::Advanced});
+    v(&S::scaleGrowthUpdates, "scale_growth_updates", "Scale grows after", "Updates without an overflow until the loss scale doubles.",
+      {.minimum = 1, .maximum = 1e9, .unit = "updates", .visibleIf = "precision.mode=auto|fp16", .level = Level::Advanced});
     v(&S::maxSkippedInARow, "max_skipped_in_a_row", "Skips before giving up", "Updates skipped in a row for non-finite gradients before the run ends as diverged.",
       {.minimum = 1, .maximum = 1e6, .unit = "updates", .level = Level::Advanced, .applies = Applies::Resume});
 }
@@ -198,8 +211,20 @@ constexpr void describe(V& v, Of<ParallelSection>) {
     using S = ParallelSection;
     v(&S::device, "device", "Device", "auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or the UUID of one GPU.",
       {.applies = Applies::Resume});
-    v(&S::threads, "threads", "Threads", "CPU threads for arithmetic.",
-      {.minimum = 1, .maximum = 1024, .unit = "threads", .none = "one a physical core", .example = "2", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::strategy, "strategy", "Strategy", "single is one process; ddp gives every rank the whole model and a share of each update; auto is ddp from two ranks on.",
+      {.choices = "auto|single|ddp", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::ranks, "ranks", "Ranks", "Processes that train together; they share the micro-batches of each update.",
+      {.minimum = 1, .maximum = 128, .unit = "ranks", .shortName = "ranks", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::reduction, "reduction", "Sum gradients by", "ring is fastest; tree gives the same bits for 1, 2, 4 … ranks.",
+      {.choices = "ring|tree", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::reduceAt, "reduce_at", "Sum gradients at", "window sums over ranks once an update, while gradients are still being computed; micro_step after each micro-batch.",
+      {.choices = "window|micro_step", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::checkReplicas, "check_replicas", "Compare ranks every", "How often ranks compare all of their state, which must be equal bit for bit.",
+      {.level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::waitSeconds, "wait_seconds", "Wait for a rank", "How long the others wait for a rank that does not get on before the run is ended.",
+      {.minimum = 1, .maximum = 86400, .unit = "s", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::threads, "threads", "Threads", "CPU threads for arithmetic of one rank.",
+      {.minimum = 1, .maximum = 1024, .unit = "threads", .none = "one a physical core, shared out among the ranks", .example = "2", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::deterministic, "deterministic", "Deterministic", "Uses only GPU operators that give the same bits each time.",
       {.level = Level::Advanced, .applies = Applies::Resume});
 }

@@ -125,26 +125,28 @@ private:
         const auto precision = text("precision");
         const auto amp = flag("use_amp", "precision.mode");
         if (precision) readPrecisionName(*precision);
-        if (amp == true) {
-            tell(Severity::Error, "precision.mode", "use_amp: true asks for mixed precision, which this version does not have: write use_amp: false to train in fp32");
-        } else if (amp == false) {
-            tell(Severity::Notice, "precision.mode", "use_amp: false is understood as no mixed precision (precision.mode)");
-        } else if (!precision) {
-            tell(Severity::Warning, "precision.mode", "use_amp is not given, and the flat form then means mixed precision, which this version does not have: it trains in fp32");
+        if (precision) {
+            const std::string mode = valueText(m_values["precision.mode"]);
+            if (amp == true && (mode == "fp32" || mode == "fp64"))
+                tell(Severity::Error, "precision.mode", "use_amp: true and precision: " + precision->substr(0, 40) + " contradict each other; keep one of them");
+            else if (amp)
+                tell(Severity::Notice, "precision.mode", written("use_amp") + " says nothing beside precision: " + precision->substr(0, 40));
+            return;
         }
+        set("precision.mode", std::string(amp == false ? "fp32" : "auto"));
+        if (amp) tell(Severity::Notice, "precision.mode", written("use_amp") + " is understood as precision.mode: " + (*amp ? "auto" : "fp32"));
+        else if (!m_root.find("use_amp")) tell(Severity::Notice, "precision.mode", "use_amp is not given; the flat form then means true: precision.mode auto");
     }
 
     void readPrecisionName(const std::string& name) {
-        const bool single = name == "32-true" || name == "32" || name == "fp32";
-        const bool twice = name == "64-true" || name == "64" || name == "fp64";
-        if (single || twice) {
-            set("precision.mode", std::string(single ? "fp32" : "fp64"));
-            tell(Severity::Notice, "precision.mode", "precision: " + name + " is understood as precision.mode: " + (single ? "fp32" : "fp64"));
-        } else if (name.starts_with("bf16") || name.starts_with("16")) {
-            tell(Severity::Error, "precision.mode", "precision: " + name.substr(0, 40) + " asks for mixed precision, which this version does not have: write precision: 32-true");
-        } else {
-            tell(Severity::Error, "precision.mode", "precision: \"" + name.substr(0, 40) + "\" is not known; write precision: 32-true");
+        constexpr std::array<std::pair<const char*, const char*>, 11> kNames{{{"32-true", "fp32"}, {"32", "fp32"}, {"fp32", "fp32"}, {"64-true", "fp64"},
+            {"64", "fp64"}, {"fp64", "fp64"}, {"bf16-mixed", "bf16"}, {"bf16", "bf16"}, {"16-mixed", "fp16"}, {"16", "fp16"}, {"fp16", "fp16"}}};
+        for (const auto& [theirs, ours] : kNames) {
+            if (name != theirs) continue;
+            set("precision.mode", std::string(ours));
+            return tell(Severity::Notice, "precision.mode", "precision: " + name + " is understood as precision.mode: " + ours);
         }
+        tell(Severity::Error, "precision.mode", "precision: \"" + name.substr(0, 40) + "\" is not known; write 32-true, bf16-mixed or 16-mixed");
     }
 
     void readDevices() {
@@ -175,13 +177,12 @@ private:
 
     void readSeveralDevices() {
         const auto devices = wantedDevices();
-        if (devices > 1)
-            tell(Severity::Error, "parallel.device", "devices: " + std::to_string(*devices) + " asks for several devices, and this version trains on one: write devices: 1");
+        if (devices > 1) severalRanks(*devices);
         else if (devices == 1 && text("devices") == "1")
             tell(Severity::Notice, "parallel.device", "devices: 1 is understood as it stands: one device");
         const auto ddp = flag("use_ddp", "parallel.device");
         if (ddp == true) severalDevices("use_ddp: true", devices);
-        if (ddp == false) tell(Severity::Notice, "parallel.device", "use_ddp: false is understood as training on one device");
+        if (ddp == false && !(devices > 1)) tell(Severity::Notice, "parallel.device", "use_ddp: false is understood as training on one device");
         const auto strategy = text("strategy");
         if (!strategy || *strategy == "auto" || *strategy == "single_device") return;
         constexpr std::array kKnown{"ddp", "fsdp", "zero1", "zero2", "zero3"};
@@ -191,11 +192,22 @@ private:
             severalDevices("strategy: " + *strategy, devices);
     }
 
+    /// There, batch size and accumulation are meant for each device; here the micro-batches of an update are shared out.
+    void severalRanks(std::int64_t devices) {
+        const auto batches = static_cast<std::int64_t>(readInteger(valueText(m_values["accumulation.micro_batches"])).value_or(1)) * devices;
+        set("parallel.ranks", devices);
+        set("accumulation.micro_batches", batches);
+        tell(Severity::Notice, "parallel.ranks", "devices: " + std::to_string(devices) + " is understood as parallel.ranks: " + std::to_string(devices) +
+                                                     ", and accumulation, which is meant for each of them, as accumulation.micro_batches: " + std::to_string(batches) + " for all");
+    }
+
     /// On one device these give what one process gives; only more devices would make another training of it.
     void severalDevices(const std::string& asked, std::optional<std::int64_t> devices) {
-        if (devices > 1) return;  // told already
-        if (devices == 1) tell(Severity::Notice, "parallel.device", asked + " with one device is training on one device");
-        else tell(Severity::Warning, "parallel.device", asked + " means all chosen devices, and this version trains on one: parallel.device names it");
+        if (devices > 1 && asked != "use_ddp: true" && asked != "strategy: ddp")
+            tell(Severity::Error, "parallel.strategy", asked + " divides the model's state among devices, which this version does not do: write strategy: ddp");
+        else if (devices > 1) tell(Severity::Notice, "parallel.strategy", asked + " is understood as parallel.strategy: ddp");
+        else if (devices == 1) tell(Severity::Notice, "parallel.device", asked + " with one device is training on one device");
+        else tell(Severity::Warning, "parallel.device", asked + " means all chosen devices, and none are chosen, so that it trains on one: give devices: 2, or parallel.ranks");
     }
 
     void readFolders() {

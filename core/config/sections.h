@@ -84,17 +84,29 @@ struct ScheduleSection {
 };
 
 struct AccumulationSection {
-    std::int64_t microBatches = 1;                   ///< micro-batches in an update
+    std::string rule = "fixed";                      ///< fixed | ramp | weight
+    std::int64_t microBatches = 1;                   ///< fixed: micro-batches in an update, on all ranks together; ramp: at its end
+    std::int64_t rampFrom = 1;                       ///< ramp: at its beginning
+    std::int64_t rampUpdates = 100;                  ///< ramp: updates from one to the other
+    double weight = 256;                             ///< weight: an update closes once it holds this much (samples, or what they weigh)
 };
 
 struct PrecisionSection {
-    std::string mode = "fp32";                       ///< fp32 | fp64
+    std::string mode = "fp32";                       ///< auto | fp32 | bf16 | fp16 | fp64
+    double initialScale = 65536;                     ///< fp16: of the loss, a power of two
+    std::int64_t scaleGrowthUpdates = 2000;          ///< fp16: updates without an overflow until it doubles
     std::int64_t maxSkippedInARow = 50;              ///< then the run ends as diverged
 };
 
 struct ParallelSection {
     std::string device = "auto";                     ///< auto | cpu | cuda | GPU-<uuid>
-    std::optional<std::int64_t> threads;             ///< of one process; none: physical cores
+    std::string strategy = "auto";                   ///< auto | single | ddp; auto: ddp from two ranks on
+    std::int64_t ranks = 1;                          ///< processes that train together
+    std::string reduction = "ring";                  ///< ring | tree: order in which gradients are summed
+    std::string reduceAt = "window";                 ///< window | micro_step: when ranks sum them
+    Interval checkReplicas{Interval::Unit::Updates, 100};  ///< ranks compare all of their state; updates or never
+    std::int64_t waitSeconds = 300;                  ///< how long ranks wait for one that does not get on
+    std::optional<std::int64_t> threads;             ///< of one process; none: physical cores, shared out among the ranks
     bool deterministic = true;                       ///< CUDA: only deterministic operators
 };
 

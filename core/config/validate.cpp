@@ -3,6 +3,7 @@
 #include "config/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -103,6 +104,31 @@ void checkEvaluation(const RunConfig& config, Problems& problems) {
     if (const auto best = bestMetric(config); !best) error(problems, "evaluation.best_metric", best.error().sentence);
 }
 
+void checkStrategies(const RunConfig& config, Problems& problems) {
+    const auto& parallel = config.parallel;
+    const auto& accumulation = config.accumulation;
+    if (parallel.strategy == "single" && parallel.ranks > 1)
+        error(problems, "parallel.strategy", "single is one process, and parallel.ranks asks for " + std::to_string(parallel.ranks) + "; choose ddp, or ranks 1");
+    if (parallel.ranks > 1 && parallel.device != "auto" && parallel.device != "cpu")
+        error(problems, "parallel.ranks", "Several ranks train on the CPU in this version; set parallel.device to cpu, or ranks to 1");
+    if (accumulation.rule == "fixed" && accumulation.microBatches < parallel.ranks)
+        error(problems, "accumulation.micro_batches", std::to_string(parallel.ranks) + " ranks share the micro-batches of an update, and there " +
+              (accumulation.microBatches == 1 ? "is 1" : "are " + std::to_string(accumulation.microBatches)) + "; give at least " + std::to_string(parallel.ranks));
+    if (accumulation.rule == "ramp" && accumulation.rampFrom > accumulation.microBatches)
+        error(problems, "accumulation.ramp_from", "A ramp grows: ramp_from is " + std::to_string(accumulation.rampFrom) + " and micro_batches only " + std::to_string(accumulation.microBatches));
+    const bool isPower = (parallel.ranks & (parallel.ranks - 1)) == 0;
+    if (parallel.reduction == "tree" && !isPower)
+        error(problems, "parallel.reduction", "The reduction tree needs 1, 2, 4, 8 … ranks, not " + std::to_string(parallel.ranks));
+    if (parallel.reduction == "tree" && parallel.reduceAt == "micro_step")
+        error(problems, "parallel.reduce_at", "The reduction tree sums once an update; choose reduce_at window");
+    const auto unit = parallel.checkReplicas.unit;
+    if (unit != Interval::Unit::Updates && unit != Interval::Unit::Never)
+        error(problems, "parallel.check_replicas", "Ranks compare their state every so many updates; for example 100 updates, or never");
+    int exponent = 0;
+    if (std::frexp(config.precision.initialScale, &exponent) != 0.5)
+        error(problems, "precision.initial_scale", "The loss scale must be a power of two, for example 65536");
+}
+
 void checkRest(const RunConfig& config, Problems& problems) {
     const auto& device = config.parallel.device;
     if (device != "auto" && device != "cpu" && device != "cuda" && !device.starts_with("GPU-"))
@@ -126,6 +152,7 @@ std::vector<Problem> validate(const RunConfig& config) {
     checkData(config, problems);
     checkTask(config, problems);
     checkEvaluation(config, problems);
+    checkStrategies(config, problems);
     checkRest(config, problems);
     return problems;
 }

@@ -30,7 +30,7 @@ void FrameBook::take(int ring, const live::Frame& frame) {
     if (frame.type == live::FrameType::Points) {
         takePoints(ring, frame);
     } else if (frame.type == live::FrameType::Event) {
-        takeEvent(frame);
+        takeEvent(ring, frame);
     } else if (frame.type == live::FrameType::Series) {
         const auto series = live::decodeSeries(frame.payload);
         if (!series) return log::warning(series.error().text());
@@ -72,7 +72,13 @@ void FrameBook::addToSparkline(std::int64_t step, double loss) {
     line.resize(kept);
 }
 
-void FrameBook::takeEvent(const live::Frame& frame) {
+const std::optional<Ended>& FrameBook::ended(int rank) const {
+    static const std::optional<Ended> kNone;
+    const auto found = m_ended.find(rank);
+    return found == m_ended.end() ? kNone : found->second;
+}
+
+void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
     static constexpr std::array<std::string_view, 6> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked"};
@@ -82,7 +88,7 @@ void FrameBook::takeEvent(const live::Frame& frame) {
     else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);
-    else if (event->kind == "ended") bookEnded(*event);
+    else if (event->kind == "ended") bookEnded(ring, *event);
     else if (event->kind == "save_failed") bookFailedSave(*event);
     else if (event->kind == "environment") bookEnvironment(*event);
 }
@@ -153,7 +159,7 @@ void FrameBook::bookPlan(const live::EventFrame& event) {
     });
 }
 
-void FrameBook::bookEnded(const live::EventFrame& event) {
+void FrameBook::bookEnded(int rank, const live::EventFrame& event) {
     withFacts(event, [&](JsonReader& reader) {
         Ended ended;
         const auto state = rundir::stateFrom(reader.text("state"));
@@ -161,10 +167,11 @@ void FrameBook::bookEnded(const live::EventFrame& event) {
         ended.state = *state;
         ended.why = reader.text("why", event.text);
         ended.checkpoint = reader.text("checkpoint", "");
+        ended.lostContact = reader.flag("lost_contact", false);
         if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
         if (!reader.check()) return;
-        if (ended.counters) m_summary.counters = *ended.counters;
-        m_ended = std::move(ended);
+        if (ended.counters && rank == 0) m_summary.counters = *ended.counters;
+        m_ended[rank] = std::move(ended);
     });
 }
 

@@ -25,7 +25,7 @@ public:
 
     void take(int ring, const live::Frame& frame);
 
-    const std::optional<Ended>& ended() const { return m_ended; }
+    const std::optional<Ended>& ended(int rank = 0) const;
     const std::map<std::string, std::string>& environment() const { return m_environment; }
     std::int64_t lastAttempt() const { return m_lastAttempt; }
     std::int64_t lastStep() const { return m_lastStep; }
@@ -40,13 +40,13 @@ public:
 
 private:
     void takePoints(int ring, const live::Frame& frame);
-    void takeEvent(const live::Frame& frame);
+    void takeEvent(int ring, const live::Frame& frame);
     void bookCheckpoint(const live::EventFrame& event);
     void bookBest(const live::EventFrame& event);
     void bookPlan(const live::EventFrame& event);
     void bookFailedSave(const live::EventFrame& event);
     void bookEnvironment(const live::EventFrame& event);
-    void bookEnded(const live::EventFrame& event);
+    void bookEnded(int rank, const live::EventFrame& event);
     void addToSparkline(std::int64_t step, double loss);
 
     store::RunWriter& m_writer;
@@ -59,7 +59,7 @@ private:
         bool isLoss = false;
     };
     std::map<std::pair<int, std::uint16_t>, Series> m_series;
-    std::optional<Ended> m_ended;
+    std::map<int, std::optional<Ended>> m_ended;   ///< by rank
     std::map<std::string, std::string> m_environment;
     std::string m_lastCheckpoint, m_saveProblem;
     std::vector<std::string> m_said;

@@ -35,7 +35,9 @@ Session::~Session() {
 }
 
 void Session::wait(int milliseconds) {
-    std::array<pollfd, 3> what = {{{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_worker->pidfd(), POLLIN, 0}}};
+    std::vector<pollfd> what = {{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}};
+    for (int rank = 0; rank < world(); ++rank)
+        if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pidfd(), POLLIN, 0});
     if (::poll(what.data(), what.size(), milliseconds) <= 0) return;
     signalfd_siginfo info{};
     while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
@@ -44,7 +46,7 @@ void Session::wait(int milliseconds) {
 
 bool Session::turn(int milliseconds) {
     wait(milliseconds);
-    m_workerEnd = m_worker->poll();  // asked before the rings are read: what it wrote last is in this turn's drain
+    m_workersGone = m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
     drain(false);
     watchHeartbeat();
     sampleDevices();
@@ -54,7 +56,7 @@ bool Session::turn(int milliseconds) {
     m_awake.look();
     if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
     glance();
-    return !m_workerEnd;
+    return !m_workersGone;
 }
 
 void Session::drain(bool final) {
@@ -89,7 +91,7 @@ void Session::flush() {
 }
 
 void Session::watchHeartbeat() {
-    if (const auto beat = m_segment->heartbeat(kWorkerRing)) m_beat = *beat;
+    if (const auto beat = m_segment->heartbeat(0)) m_beat = *beat;
     if (m_beat.durableCheckpoint != m_durableSeen) {  // a checkpoint waits for its points to be recorded
         m_durableSeen = m_beat.durableCheckpoint;
         drain(false);
@@ -107,7 +109,7 @@ void Session::watchHeartbeat() {
     own.monotonicNs = now();
     own.pid = ::getpid();
     own.lostFrames = m_lost;
-    m_segment->beat(kOwnRing, own);
+    m_segment->beat(ownRing(), own);
 }
 
 /// Into the supervisor's own ring, beside the attempt that the run had reached.
@@ -128,13 +130,13 @@ void Session::sampleDevices() {
         const auto [series, isNew] = m_deviceSeries.try_emplace(sample.name, static_cast<std::uint16_t>(m_deviceSeries.size()));
         if (isNew) {
             live::encode(live::SeriesFrame{series->second, sample.name, sample.unit}, payload);
-            if (!m_segment->write(kOwnRing, live::FrameType::Series, payload)) return;
+            if (!m_segment->write(ownRing(), live::FrameType::Series, payload)) return;
         }
         points.items.push_back({series->second, sample.value});
     }
     if (points.items.empty()) return;
     live::encode(points, payload);
-    if (const auto written = m_segment->write(kOwnRing, live::FrameType::Points, payload); !written) log::warning(written.error().text());
+    if (const auto written = m_segment->write(ownRing(), live::FrameType::Points, payload); !written) log::warning(written.error().text());
 }
 
 void Session::afterCheckpoint() {
@@ -168,13 +170,13 @@ void Session::signalled(int number) {
 }
 
 void Session::climb() {
-    if (m_workerEnd) return;
+    if (m_workersGone) return;
     const bool fresh = now() - m_beat.monotonicNs < 5 * kSecond;
     const bool saving = fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
     const StopLadder::Stage stage = m_ladder.advance(now(), saving);
     if (stage == StopLadder::Stage::None) return;
-    m_worker->signal(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
-    tellEvent("stop_asked", "The worker was " + m_ladder.text(now()));
+    m_workers->signal(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
+    tellEvent("stop_asked", std::string(world() > 1 ? "The workers were " : "The worker was ") + m_ladder.text(now()));
     m_summaryDue = true;
 }
 
@@ -189,7 +191,7 @@ void Session::tellEvent(const std::string& kind, const std::string& text, const 
     event.json = json;
     std::vector<std::byte> payload;
     live::encode(event, payload);
-    if (const auto written = m_segment->write(kOwnRing, live::FrameType::Event, payload); !written) log::warning(written.error().text());
+    if (const auto written = m_segment->write(ownRing(), live::FrameType::Event, payload); !written) log::warning(written.error().text());
     log::info(text);
 }
 
@@ -204,7 +206,7 @@ void Session::setState(State state) {
 void Session::writeSummary() {
     m_summary.updatedNs = wall();
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
-    capLog(m_run.rankLog(kWorkerRing));
+    for (int rank = 0; rank < world(); ++rank) capLog(m_run.rankLog(rank));
     m_summaryNs = now();
     m_summaryDue = false;
 }
@@ -220,7 +222,7 @@ std::string Session::phaseText() const {
 }
 
 void Session::glance() {
-    if (!m_options.glance || !m_book || (!m_workerEnd && now() - m_glanceNs < kGlanceEvery)) return;
+    if (!m_options.glance || !m_book || (!m_workersGone && now() - m_glanceNs < kGlanceEvery)) return;
     m_glanceNs = now();
     Glance view;
     view.state = m_summary.state;
@@ -238,14 +240,30 @@ void Session::glance() {
 
 // ---- the end
 
+/// The rank whose end explains the others': the first that did not end well of its own accord, else the first rank.
+int Session::decidingRank() const {
+    if (!m_workers) return 0;
+    if (m_workers->heldUpBy() >= 0) return m_workers->heldUpBy();
+    for (const int rank : m_workers->order()) {
+        const auto& ended = m_book->ended(rank);
+        const bool well = ended && (ended->state == State::Completed || ended->state == State::Stopped || ended->state == State::Interrupted);
+        if (!well && !(ended && ended->lostContact)) return rank;
+    }
+    return 0;
+}
+
 SessionEnd Session::judge() const {
+    const int rank = decidingRank();
     EndFacts facts;
-    facts.ended = m_book->ended();
-    facts.exit = m_workerEnd.value_or(ExitStatus{});
-    facts.killedBy = m_ladder.reason();
+    facts.ended = m_book->ended(rank);
+    facts.exit = m_workers ? m_workers->end(rank).value_or(ExitStatus{}) : ExitStatus{};
+    facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
     facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
-    facts.logTail = logTail(m_run.rankLog(kWorkerRing), 3);
-    return judgeEnd(facts);
+    facts.logTail = logTail(m_run.rankLog(rank), 3);
+    SessionEnd end = judgeEnd(facts);
+    const bool asOne = end.state == State::Completed || end.state == State::Stopped || end.state == State::Diverged || end.state == State::Interrupted;
+    if (world() > 1 && !asOne) end.why = "Rank " + std::to_string(rank) + ": " + end.why;
+    return end;
 }
 
 /// What is in the rings, and how it ended, as far as the disk takes it.
@@ -263,13 +281,16 @@ void Session::drainLast() {
 
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
-    if (m_worker && !m_workerEnd) m_worker->signal(SIGKILL);
+    if (m_workers && !m_workersGone) m_workers->signal(SIGKILL);
+    std::error_code ignored;
+    std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);
     if (m_book && m_segment) drainLast();
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
     // A failure for what the configuration says is told apart for scripts.
-    const bool workerRefused = m_workerEnd && m_workerEnd->code == static_cast<int>(ExitCode::Usage);
+    const auto workerEnd = m_workers ? m_workers->end(decidingRank()) : std::nullopt;
+    const bool workerRefused = workerEnd && workerEnd->code == static_cast<int>(ExitCode::Usage);
     if (end.state == State::Failed && (problem != nullptr ? exitCodeOf(problem->code) == ExitCode::Usage : workerRefused)) code = ExitCode::Usage;
     for (const auto& reserve : {m_run.reserve(), m_run.recordReserve()}) giveSpaceBack(reserve);
     writeExitRecord(end, static_cast<int>(code));
@@ -280,7 +301,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     m_record.state = end.state;
     m_record.why = end.why;
     m_record.endedNs = wall();
-    if (m_workerEnd) m_record.signal = m_workerEnd->signal;
+    if (m_workers && m_workers->end(decidingRank())) m_record.signal = m_workers->end(decidingRank())->signal;
     m_record.exitCode = exitCode;
     m_record.counters = m_summary.counters;
     const auto kept = rundir::listCheckpoints(m_run.checkpoints());

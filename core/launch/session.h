@@ -10,7 +10,7 @@
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
 #include "launch/time_left.h"
-#include "launch/worker_process.h"
+#include "launch/worker_group.h"
 #include "live/control_socket.h"
 #include "live/segment.h"
 #include "live/spill.h"
@@ -48,7 +48,7 @@ private:
     static void giveSpaceBack(const std::filesystem::path& reserve);
     Result<void> openMemory();
     Result<void> openStore();
-    Result<void> startWorker();
+    Result<void> startWorkers();
     Result<void> announce();
     void wait(int milliseconds);
     void drain(bool final);
@@ -62,6 +62,7 @@ private:
     void writeSummary();
     void setState(rundir::State state);
     void glance();
+    int decidingRank() const;
     SessionEnd judge() const;
     void drainLast();
     void writeExitRecord(const SessionEnd& end, int exitCode);
@@ -71,7 +72,8 @@ private:
     std::string phaseText() const;
     double silentSeconds() const;   ///< since the worker's last sign of life
 
-    static constexpr int kWorkerRing = 0, kOwnRing = 1;  ///< one rank; the supervisor's ring comes after the ranks'
+    int world() const { return static_cast<int>(m_config.parallel.ranks); }
+    int ownRing() const { return world(); }  ///< the supervisor's ring comes after the ranks'
 
     const SupervisorOptions m_options;
     const rundir::RunFolder m_run;          ///< held open: moving or renaming it does not matter
@@ -87,9 +89,9 @@ private:
     std::unique_ptr<store::RunWriter> m_writer;
     std::unique_ptr<FrameBook> m_book;
     std::unique_ptr<live::ControlServer> m_server;
-    std::optional<WorkerProcess> m_worker;
+    std::optional<WorkerGroup> m_workers;
     SleepInhibitor m_awake;
-    std::optional<ExitStatus> m_workerEnd;
+    bool m_workersGone = false;
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
 

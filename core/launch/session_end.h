@@ -17,6 +17,7 @@ struct Ended {
     std::string why;
     std::optional<Counters> counters;
     std::string checkpoint;
+    bool lostContact = false;   ///< it ended because another rank was gone
 };
 
 struct EndFacts {

@@ -64,7 +64,7 @@ Result<void> Session::open() {
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
-    LATHE_TRY(startWorker());
+    LATHE_TRY(startWorkers());
     return announce();
 }
 
@@ -117,32 +117,29 @@ Result<void> Session::openStore() {
 }
 
 Result<void> Session::openMemory() {
-    LATHE_TRY_ASSIGN(m_segment, live::Segment::create({}, m_token));
-    LATHE_ASSERT(m_segment->writers() == kOwnRing + 1);
+    live::Segment::Shape shape;
+    shape.writers = world() + 1;
+    LATHE_TRY_ASSIGN(m_segment, live::Segment::create(shape, m_token));
     for (int ring = 0; ring < m_segment->writers(); ++ring) m_feeds.emplace_back(*m_segment, ring, m_run.spill(), m_options.session);
     m_control.recordedSeq.assign(static_cast<std::size_t>(m_segment->writers()), 0);
     setWishes();
     return {};
 }
 
-Result<void> Session::startWorker() {
+Result<void> Session::startWorkers() {
     std::array<int, 2> lifeline{-1, -1};
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     m_lifeline = lifeline[1];
     m_oomKillsBefore = outOfMemoryKills();
     // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
     if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
-    WorkerCommand command;
-    command.program = siblingProgram("lathe-worker");
-    command.arguments = {"train", "--run", m_run.place().string(), "--session", std::to_string(m_options.session), "--rank", "0",
-                         "--world", "1", "--segment-fd", "3", "--lifeline-fd", "4"};
-    command.log = m_run.rankLog(kWorkerRing);
-    command.segmentFd = m_segment->fd();
-    command.lifelineFd = lifeline[0];
-    auto worker = WorkerProcess::start(command, m_token);
+    std::error_code ignored;
+    std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);  // one that was left would keep ranks from meeting
+    auto workers = WorkerGroup::start({siblingProgram("lathe-worker"), m_run, m_options.session, world(), m_segment->fd(), lifeline[0], m_token,
+                                       m_config.parallel.waitSeconds});
     ::close(lifeline[0]);
-    if (!worker) return std::move(worker).error();
-    m_worker.emplace(std::move(*worker));
+    if (!workers) return std::move(workers).error();
+    m_workers.emplace(std::move(*workers));
     if (m_config.run.keepAwake) m_awake.hold("Training " + m_summary.name);
     return {};
 }
@@ -152,7 +149,9 @@ Result<void> Session::announce() {
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
     const auto self = identityOf(::getpid(), m_token);
     if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
-    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, {m_worker->identity()}, m_options.session, m_record.startedNs}));
+    std::vector<rundir::ProcessIdentity> workers;
+    for (const WorkerProcess& worker : m_workers->workers()) workers.push_back(worker.identity());
+    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, workers, m_options.session, m_record.startedNs}));
     writeSummary();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");

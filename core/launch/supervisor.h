@@ -5,6 +5,9 @@
 //   lathe-worker train --run FOLDER --session N --rank K --world W --segment-fd 3 --lifeline-fd 4
 //   - Started in a session of its own with default signals, standard input /dev/null, standard output and error
 //     appended to logs/rank-<K>.log, and no other descriptor open than 0 … 4.
+//   - Ranks of one world meet through the file FOLDER/ranks-<N> and listen on the loopback interface alone. Rank 0 tells
+//     points and events as below; the others tell their own warnings, errors and end. Heartbeat::collective counts the
+//     operations that a rank has entered with the others: one that stays behind is ended, and the others with it.
 //   - Reads FOLDER/sessions/N.yaml (effective configuration) and sessions/N.json (verb, and which checkpoint to load:
 //     empty: fresh; weights_only: only its weights, counters at 0).
 //   - First takes workers.lock shared and holds it for its life; writes ring K and heartbeat slot K only.
@@ -26,7 +29,8 @@
 //   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json
 //   plan          {"planned_updates": n or null, "updates_per_epoch": n, "train_samples": n, "eval_samples": n,
 //                  "parameters": n, "classes": ["…"], "input": {"images": bool, "channels": n, "height": n, "width": n,
-//                  "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}}: known before the first update;
+//                  "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}, "precision": "fp32",
+//                  "precision_why": "…" (of auto)}: known before the first update;
 //                  mean and deviation of what inputs are normalised by, empty: as they are
 //   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121"}
 //   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
@@ -34,11 +38,12 @@
 //   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "best" |
 //                  "asked" | "stop" | "end", "metrics": {…}, "best": bool, "counters": {…}}
 //   save_failed   {"error": "sentence"}: nothing was published, training goes on
-//   skipped       {"reason": "the loss is nan"}
+//   skipped       {"reason": "the loss is nan", "scale": "65536"}
 //   paused, resumed, warning, error   {}
 //   ended         {"state": "completed" | "stopped" | "failed" | "out of memory" | "diverged" | "interrupted" (the
 //                  lifeline closed), "why": "sentence",
-//                  "counters": {…}, "checkpoint": "folder of the newest one, or empty"}
+//                  "counters": {…}, "checkpoint": "folder of the newest one, or empty",
+//                  "lost_contact": true (another rank was gone; absent otherwise)}
 //   After loading a checkpoint that has a best value, "best" is told once for it.
 // A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
 // on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.

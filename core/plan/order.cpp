@@ -48,7 +48,13 @@ Split split(std::int64_t samples, double evalFraction, std::uint64_t splitSeed) 
 }
 
 OrderShape orderShape(const config::RunConfig& config, std::int64_t samples) {
-    return {.samples = samples, .batchSize = config.data.batchSize, .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
+    OrderShape shape{.samples = samples, .batchSize = config.data.batchSize, .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
+    if (config.accumulation.rule == "ramp") {
+        shape.rampFrom = config.accumulation.rampFrom;
+        shape.rampUpdates = config.accumulation.rampUpdates;
+    }
+    if (config.accumulation.rule == "weight") shape.weightBudget = config.accumulation.weight;
+    return shape;
 }
 
 std::int64_t OrderShape::batchesPerEpoch() const {

@@ -55,6 +55,8 @@ public:
     std::filesystem::path workersLock() const { return m_root / "workers.lock"; }
     std::filesystem::path socket() const { return m_root / "control.sock"; }
     std::filesystem::path producerSocket() const { return m_root / "producer.sock"; }
+    /// Where the ranks of a session find each other; there only while they run.
+    std::filesystem::path rendezvous(int session) const { return m_root / ("ranks-" + std::to_string(session)); }
     std::filesystem::path reserve() const { return m_root / "reserve"; }                ///< room for the last points
     std::filesystem::path recordReserve() const { return m_root / "reserve.record"; }   ///< room for the exit record
     std::filesystem::path database() const { return m_root / "run.sqlite"; }

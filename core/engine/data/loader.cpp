@@ -1,6 +1,7 @@
 #include "engine/data/loader.h"
 
 #include "engine/data/loader_kinds.h"
+#include "plan/sample_weights.h"
 
 #include <algorithm>
 
@@ -44,6 +45,11 @@ Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings setti
                      "No full micro-batch of " + std::to_string(settings.shape.batchSize) + " samples in the " +
                          std::to_string(settings.shape.samples) + " of the training part; lower data.batch_size or set data.drop_last to false",
                      "data.batch_size", {}};
+    if (settings.shape.weightBudget > 0 && part.dataset->info().weighted) {
+        std::vector<double> weights;
+        for (const std::int64_t id : part.ids) weights.push_back(part.dataset->weight(id));
+        settings.shape.weights = std::make_shared<plan::SampleWeights>(std::move(weights), settings.seed, settings.shuffle);
+    }
     // A stream of one file after another reads ahead by at least one batch a thread.
     settings.batchesAhead = std::max<std::int64_t>({settings.batchesAhead, settings.threads, 1});
     PartReader reader(std::move(part), settings.dtype, settings.augmentFlip, settings.augmentShift, settings.seed);

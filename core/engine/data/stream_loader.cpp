@@ -16,6 +16,8 @@ public:
     StreamLoader(PartReader reader, LoaderSettings settings)
         : m_reader(std::move(reader)), m_settings(settings), m_cursor(settings.shape, settings.sharing),
           m_slots(static_cast<std::size_t>(settings.batchesAhead)) {
+        m_epoch = m_cursor.epoch();
+        m_entry = m_cursor.isIdle() ? PlanEntry() : m_cursor.entry();
         for (int i = 0; i < m_settings.threads; ++i)
             m_threads.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }

@@ -30,8 +30,19 @@ FlatStorage::FlatStorage(const ParamTable& table) {
         m_views.push_back({row.name, row.tensor, {}, place->second, lengths[place->second]});
         lengths[place->second] += paddedElements(row.tensor);
     }
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-        m_flats.push_back({at::zeros({lengths[i]}, options[i]), at::zeros({lengths[i]}, options[i])});
+    std::map<at::ScalarType, std::size_t> arenaOf;
+    std::vector<std::int64_t> arenaLengths;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const auto [arena, isNew] = arenaOf.try_emplace(c10::typeMetaToScalarType(options[i].dtype()), arenaLengths.size());
+        if (isNew) arenaLengths.push_back(0);
+        m_flats.push_back({at::zeros({lengths[i]}, options[i]), {}, arena->second, arenaLengths[arena->second]});
+        arenaLengths[arena->second] += lengths[i];
+    }
+    for (const auto& [type, arena] : arenaOf) {
+        if (m_arenas.size() <= arena) m_arenas.resize(arena + 1);
+        m_arenas[arena] = at::zeros({arenaLengths[arena]}, options.front().dtype(type));
+    }
+    for (Flat& flat : m_flats) flat.gradient = m_arenas[flat.arena].narrow(0, flat.arenaOffset, flat.value.numel());
     for (ShardView& view : m_views) {
         const Flat& flat = m_flats[view.flat];
         const at::Tensor place = flat.value.narrow(0, view.offset, view.value.numel()).view(view.value.sizes());
@@ -43,11 +54,11 @@ FlatStorage::FlatStorage(const ParamTable& table) {
 }
 
 void FlatStorage::clearGradients() {
-    for (Flat& flat : m_flats) flat.gradient.zero_();
+    for (at::Tensor& arena : m_arenas) arena.zero_();
 }
 
 void FlatStorage::scaleGradients(double factor) {
-    for (Flat& flat : m_flats) flat.gradient.mul_(factor);
+    for (at::Tensor& arena : m_arenas) arena.mul_(factor);
 }
 
 }  // namespace lathe::engine

@@ -1,6 +1,6 @@
 // Flat storage: trainable parameters and their gradients as views of one buffer for each (block, group, dtype), so that
-// clearing, clipping and the fused optimizer touch a few long tensors and no step allocates. After the reduction,
-// everything sees parameters only as the ShardViews of this.
+// clearing, clipping and the fused optimizer touch a few long tensors and no step allocates. Gradients of one type lie in
+// one arena, which is what ranks reduce. After the reduction, everything sees parameters only as the ShardViews of this.
 // Thread: one thread at a time.
 #pragma once
 
@@ -23,6 +23,8 @@ struct ShardView {
 /// Equal-length buffers of parameters and gradients. Elements between parameters are zero and stay zero.
 struct Flat {
     at::Tensor value, gradient;   ///< one-dimensional
+    std::size_t arena = 0;        ///< which arena the gradient is a part of
+    std::int64_t arenaOffset = 0; ///< its first element there
 };
 
 class FlatStorage {
@@ -32,6 +34,8 @@ public:
 
     const std::vector<ShardView>& views() const { return m_views; }  ///< in the table's order
     const std::vector<Flat>& flats() const { return m_flats; }
+    /// All gradients, one tensor a type: flats stand in them one after the other.
+    const std::vector<at::Tensor>& gradientArenas() const { return m_arenas; }
     void clearGradients();
     /// Multiplies every gradient.
     void scaleGradients(double factor);
@@ -39,6 +43,7 @@ public:
 private:
     std::vector<ShardView> m_views;
     std::vector<Flat> m_flats;
+    std::vector<at::Tensor> m_arenas;
 };
 
 }  // namespace lathe::engine

@@ -32,7 +32,7 @@ public:
     virtual const plan::Sharing& sharing() const = 0;
     int rank() const { return sharing().rank; }
     int world() const { return sharing().world; }
-    /// Names what must be equal for equal bits: ranks and reduction ("single").
+    /// Names what must be equal for equal bits: ranks and reduction ("single"; "tree" whatever the number of ranks).
     virtual std::string layout() const = 0;
 
     /// Runs this rank's share of a window of `microBatches`. Afterwards the storage holds the sum of the gradients of all
@@ -54,8 +54,8 @@ public:
 /// Norm of gradients that this process holds whole.
 GradientNorm normOf(const FlatStorage& storage);
 
-/// One process that holds everything.
-std::unique_ptr<Parallel> makeSingleProcess();
+/// One process that holds everything. `sumsByTree`: adds micro-gradients up as ranks with the reduction tree do.
+std::unique_ptr<Parallel> makeSingleProcess(bool sumsByTree = false);
 
 /// What each rank says, in rank order.
 std::vector<std::string> gatherTexts(Parallel& parallel, const std::string& mine);

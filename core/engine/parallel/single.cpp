@@ -1,7 +1,9 @@
+#include "engine/parallel/gradient_tree.h"
 #include "engine/parallel/norm_kernel.h"
 #include "engine/parallel/parallel.h"
 
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace lathe::engine {
@@ -27,12 +29,19 @@ std::vector<double> allSquares(const FlatStorage& storage) {
 
 class SingleProcess final : public Parallel {
 public:
+    explicit SingleProcess(bool sumsByTree) : m_sumsByTree(sumsByTree) {}
     const plan::Sharing& sharing() const override { return m_sharing; }
-    std::string layout() const override { return "single"; }
+    std::string layout() const override { return m_sumsByTree ? "tree" : "single"; }
 
     void runWindow(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) override {
         storage.clearGradients();
-        for (std::size_t i = 0; i < microBatches; ++i) step(i);
+        for (std::size_t i = 0; i < microBatches; ++i) {
+            step(i);
+            if (!m_sumsByTree || microBatches == 1) continue;
+            m_trees[&storage].add(storage.gradientArenas());
+            storage.clearGradients();
+        }
+        if (m_sumsByTree && microBatches > 1) m_trees[&storage].finish(storage.gradientArenas());
     }
     GradientNorm globalNorm(const FlatStorage& storage) override { return normOf(storage); }
     void gather(std::vector<double>&) override {}
@@ -42,6 +51,8 @@ public:
 
 private:
     plan::Sharing m_sharing;
+    bool m_sumsByTree;
+    std::map<const FlatStorage*, GradientTree> m_trees;
 };
 
 }  // namespace
@@ -66,6 +77,6 @@ std::vector<std::string> gatherTexts(Parallel& parallel, const std::string& mine
     return texts;
 }
 
-std::unique_ptr<Parallel> makeSingleProcess() { return std::make_unique<SingleProcess>(); }
+std::unique_ptr<Parallel> makeSingleProcess(bool sumsByTree) { return std::make_unique<SingleProcess>(sumsByTree); }
 
 }  // namespace lathe::engine

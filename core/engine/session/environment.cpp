@@ -9,6 +9,7 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/headeronly/version.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -28,23 +29,23 @@ Result<at::Device> chooseDevice(const config::ParallelSection& section) {
                  "or choose cpu", "parallel.device", {}};
 }
 
-int applyThreads(const config::ParallelSection& section) {
+int applyThreads(const config::ParallelSection& section, int ranks) {
     const char* omp = std::getenv("OMP_NUM_THREADS");
     const auto fromOmp = omp ? readInteger(omp) : std::nullopt;
-    std::int64_t threads = device::cpu().usableCores;
+    std::int64_t threads = std::max<std::int64_t>(1, device::cpu().usableCores / ranks);
     if (section.threads) threads = *section.threads;
     else if (fromOmp && *fromOmp > 0 && *fromOmp < 1024) threads = *fromOmp;
     at::set_num_threads(static_cast<int>(threads));
     return at::get_num_threads();
 }
 
-Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& layout) {
+Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& precision, const std::string& layout) {
     return {{"LibTorch", TORCH_VERSION},
             {"CPU", device::cpu().model},
             {"instruction set", at::get_cpu_capability()},
             {"threads", std::to_string(threads)},
             {"device", device.str()},
-            {"precision", config.precision.mode},
+            {"precision", precision},
             {"layout", layout},
             {"deterministic", config.parallel.deterministic ? "yes" : "no"}};
 }

@@ -13,10 +13,11 @@ namespace lathe::engine {
 
 /// device::chooseDevice() as a device of LibTorch, set up for it. The error says why it cannot be used.
 Result<at::Device> chooseDevice(const config::ParallelSection& section);
-/// parallel.threads, else OMP_NUM_THREADS, else the physical cores this process may use; set for LibTorch and returned.
-int applyThreads(const config::ParallelSection& section);
+/// parallel.threads, else OMP_NUM_THREADS, else this rank's share of the physical cores it may use; set for LibTorch and
+/// returned.
+int applyThreads(const config::ParallelSection& section, int ranks);
 
-Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& layout);
+Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& precision, const std::string& layout);
 /// "threads 2 → 4", one for each difference.
 std::vector<std::string> environmentDifferences(const Environment& before, const Environment& now);
 

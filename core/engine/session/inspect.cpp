@@ -35,7 +35,9 @@ Result<std::string> describe(const config::RunConfig& config) {
         tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
     }
     const plan::OrderShape shape = plan::orderShape(config, static_cast<std::int64_t>(data.train.ids.size()));
-    json answer = {{"parameters", table.totalElements()}, {"trainable", trainable},
+    const auto device = chooseDevice(config.parallel);  // one that is not there is told elsewhere
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Precision> precision, makePrecision(config.precision, device.ok() ? *device : at::Device(at::kCPU)));
+    json answer = {{"precision", precision->name()}, {"precision_why", precision->why()}, {"parameters", table.totalElements()}, {"trainable", trainable},
                    {"bytes", {{"weights", bytes}, {"training", trainingBytes(config.optimizer, bytes)}}},
                    {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
                    {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}};

@@ -9,7 +9,7 @@
 
 namespace lathe::engine {
 
-/// {"parameters", "trainable", "bytes" {"weights", "training"}, "updates_per_epoch", "planned_updates", "train_samples",
+/// {"precision", "precision_why" (of auto, else empty), "parameters", "trainable", "bytes" {"weights", "training"}, "updates_per_epoch", "planned_updates", "train_samples",
 /// "eval_samples", "tensors" [{"name", "shape", "block"}]}. Weights are not allocated; data are opened but not kept.
 Result<std::string> describeConfig(const std::string& fileOrPreset);
 

@@ -80,6 +80,7 @@ void Pulse::spill(std::uint64_t spilled, std::uint64_t lost) {
 void Pulse::beat() {
     const std::lock_guard lock(m_mutex);
     m_beat.monotonicNs = Clock::system().monotonicNs();
+    m_beat.collective = m_operation;
     m_segment.beat(m_ring, m_beat);
 }
 
@@ -91,6 +92,7 @@ void Pulse::watch() {
             if (::poll(&lifeline, 1, 0) > 0 && (lifeline.revents & (POLLHUP | POLLIN | POLLERR)) != 0) m_lost = true;
         }
         m_beat.monotonicNs = Clock::system().monotonicNs();
+        m_beat.collective = m_operation;
         m_segment.beat(m_ring, m_beat);
     }
 }

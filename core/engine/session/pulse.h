@@ -25,6 +25,8 @@ public:
     void phase(live::Phase phase, std::int64_t done = 0, std::int64_t total = 0);
     void counters(const Counters& counters);
     void durableCheckpoint(GlobalStep step);
+    /// Number of the operation that this rank enters with the others.
+    void operation(std::int64_t number) { m_operation.store(number, std::memory_order_relaxed); }
     void acknowledge(std::int64_t controlNumber);
     void spill(std::uint64_t spilled, std::uint64_t lost);
     /// Makes the newest values visible now.
@@ -45,6 +47,7 @@ private:
     mutable std::mutex m_mutex;  ///< guards m_beat
     live::Heartbeat m_beat;
     std::atomic<bool> m_lost{false};
+    std::atomic<std::int64_t> m_operation{0};
     bool m_ending = false;
     std::condition_variable m_wake;
     std::thread m_thread;

@@ -10,7 +10,9 @@ namespace {
 
 /// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint).
 bool isHarmless(const std::string& key) {
-    constexpr std::array<std::string_view, 12> kHarmless{"run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
+    constexpr std::array<std::string_view, 18> kHarmless{"parallel.strategy", "parallel.check_replicas", "parallel.wait_seconds",
+                                                         "parallel.ranks", "parallel.reduction", "parallel.reduce_at",  // told by the layout
+                                                         "run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
                                                          "evaluation.", "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights"};
     return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view start) { return key.starts_with(start); });
 }

@@ -9,13 +9,17 @@
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
+#include "engine/train/replica_check.h"
 #include "live/spill.h"
 #include "rundir/json_reader.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <thread>
+#include <unistd.h>
 
 namespace lathe::engine {
 namespace {
@@ -29,25 +33,33 @@ Ending endingOf(const Error& error) {
     const std::string text = error.text();
     const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
     Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
+    ending.lostContact = error.code == ErrorCode::LostContact;
     if (error.code == ErrorCode::OutOfMemory) ending.state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
     return ending;
 }
 
+/// Of ranks beside the first: that one saves, and the loop tells the others how it went.
+class SavedElsewhere final : public Saver {
+public:
+    Result<SaveOutcome> save(const SaveRequest&) override { return Error{ErrorCode::Internal, "Only the first rank saves", {}, {}}; }
+};
+
 class Session {
 public:
     Session(const SessionArguments& arguments, std::unique_ptr<live::Segment> segment)
-        : m_run(rundir::RunFolder(arguments.run).held()), m_number(arguments.session), m_segment(std::move(segment)), m_pulse(*m_segment, arguments.rank, arguments.lifelineFd),
+        : m_run(rundir::RunFolder(arguments.run).held()), m_number(arguments.session), m_rank(arguments.rank), m_world(arguments.world), m_segment(std::move(segment)), m_pulse(*m_segment, arguments.rank, arguments.lifelineFd),
           m_frames(*m_segment, arguments.rank, arguments.session), m_spiller(*m_segment, arguments.rank, m_run.spill(), arguments.session),
-          m_steering(*m_segment, m_pulse, m_frames) {}
+          m_steering(*m_segment, m_pulse, m_frames, arguments.rank == 0) {}
 
     ExitCode run() {
         auto ending = guarded("running the session", [&] { return train(); });
         const Ending end = ending.ok() ? *ending : endingOf(ending.error());
         const Counters counters = m_stateIsThere ? m_setup->progress.counters : m_begin;
         m_pulse.phase(live::Phase::Ended);
-        m_frames.event("ended", end.why, {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)},
-                                          {"checkpoint", m_newestCheckpoint}}, counters);
+        json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};
+        if (end.lostContact) facts["lost_contact"] = true;
+        m_frames.event("ended", end.why, facts, counters);
         if (m_pulse.supervisorLost()) {
             if (const auto flushed = m_spiller.flushAll(); !flushed.ok()) log::error(flushed.error().text());
         }
@@ -65,17 +77,37 @@ private:
         }
         LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(m_run));
         LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(m_run.sessionYaml(m_number).string()));
+        if (m_world != config.parallel.ranks)
+            return Error{ErrorCode::Usage, "Started as one of " + std::to_string(m_world) + " ranks, and parallel.ranks says " + std::to_string(config.parallel.ranks), "parallel.ranks", {}};
+        RankPlace place{.rank = m_rank, .world = m_world, .rendezvous = m_run.rendezvous(m_number)};
+        place.mayWait = [this] { return !m_steering.stopAsked(); };
+        place.onOperation = [this](std::int64_t number) { m_pulse.operation(number); };
         LATHE_TRY_ASSIGN(m_setup, Setup::build(config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
             m_pulse.phase(phase, done, total);
             return !m_steering.stopAsked();
-        }));
+        }, place));
         m_trainerRecord = {.state = {}, .probe = {}, .environment = m_setup->environment(), .configYaml = config::toYaml(config),
                            .dataFingerprint = m_setup->dataFingerprint};
-        m_frames.event("environment", "", json(m_trainerRecord.environment), {});
+        tell("environment", "", json(m_trainerRecord.environment), {});
         if (!m_record.checkpoint.empty()) LATHE_TRY(guarded("loading the checkpoint", [&] { return loadState(); }));
+        LATHE_TRY(guarded("bringing the ranks to one state", [&] { return becomeEqual(); }));
         m_stateIsThere = true;
         announcePlan();
         return runLoop(manifest.id, config::configHash(config));
+    }
+
+    /// The first rank speaks for all.
+    void tell(const std::string& kind, const std::string& text, const json& facts, const Counters& counters) {
+        if (m_rank == 0) m_frames.event(kind, text, facts, counters);
+    }
+
+    /// Whatever the ranks read or drew, they begin with what the first one has.
+    Result<void> becomeEqual() {
+        if (m_world == 1) return {};
+        std::vector<at::Tensor> tensors;
+        for (const StateTensor& item : m_setup->state.tensors()) tensors.push_back(item.tensor);
+        m_setup->parallel->broadcast(tensors);
+        return compareReplicas(*m_setup->parallel, m_setup->state);
     }
 
     Result<void> loadState() {
@@ -102,13 +134,13 @@ private:
         std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
         const Counters& counters = m_setup->progress.counters;
-        for (const std::string& change : changes.sentences) m_frames.event("warning", "Changed since the checkpoint: " + change, {}, counters);
+        for (const std::string& change : changes.sentences) tell("warning", "Changed since the checkpoint: " + change, {}, counters);
         const auto curveChanges = m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates, counters.globalStep, m_record.newCurve);
         if (m_record.newCurve && !curveChanges.empty()) reasons.push_back("a new learning-rate curve");
-        for (const std::string& change : curveChanges) m_frames.event("warning", change, {}, counters);
-        if (m_setup->best->dropForeign()) m_frames.event("warning", "The best value begins anew: another metric was chosen", {}, counters);
-        if (m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
-        m_resumeReport = std::make_unique<ResumeReport>(m_frames, checkpoint.record.probe, std::move(reasons));
+        for (const std::string& change : curveChanges) tell("warning", change, {}, counters);
+        if (m_setup->best->dropForeign()) tell("warning", "The best value begins anew: another metric was chosen", {}, counters);
+        if (m_rank == 0 && m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
+        if (m_rank == 0) m_resumeReport = std::make_unique<ResumeReport>(m_frames, checkpoint.record.probe, std::move(reasons));
         m_pulse.counters(counters);
         return {};
     }
@@ -119,11 +151,16 @@ private:
         json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch()}, {"train_samples", shape.samples},
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (m_setup->plannedUpdates) facts["planned_updates"] = m_setup->plannedUpdates->value();
-        m_frames.event("plan", "", facts, m_setup->progress.counters);
+        facts["precision"] = m_setup->precision->name();
+        if (const std::string& why = m_setup->precision->why(); !why.empty()) {
+            facts["precision_why"] = why;
+            log::info("precision.mode auto is " + m_setup->precision->name() + ": " + why);
+        }
+        tell("plan", "", facts, m_setup->progress.counters);
         if (info.unreadableCount > 0) {
             std::string text = std::to_string(info.unreadableCount) + " of the training data could not be read and are left out";
             if (!info.unreadable.empty()) text += ", first " + info.unreadable.front().what + ": " + info.unreadable.front().why;
-            m_frames.event("warning", text, {}, m_setup->progress.counters);
+            tell("warning", text, {}, m_setup->progress.counters);
             log::warning(text);
         }
     }
@@ -143,21 +180,25 @@ private:
         std::optional<LoaderEvaluation> evaluation;
         if (setup.evalLoader) evaluation.emplace(*setup.evalLoader);
         const PlannedAccumulation accumulation(setup.trainLoader->shape());
-        CheckpointWriter writer(FileSystem::real(), {m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_newestCheckpoint},
-                                setup.state, m_trainerRecord,
-                                {[this] { return std::map<int, std::uint64_t>{{m_frames.ring(), m_frames.lastSequence()}}; },
-                                 [this](GlobalStep step) { return waitUntilRecorded(step); }});
+        std::optional<CheckpointWriter> writer;
+        SavedElsewhere elsewhere;
+        if (m_rank == 0)
+            writer.emplace(FileSystem::real(), CheckpointPlace{m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_newestCheckpoint},
+                           setup.state, m_trainerRecord,
+                           RecordingHooks{[this] { return lastFrames(); }, [this](GlobalStep step) { return waitUntilRecorded(step); }});
         ActiveTime time(Clock::system());
-        Telemetry telemetry(m_frames, m_pulse, time, *setup.best, setup.config.telemetry.logEvery);
+        Telemetry telemetry(m_frames, m_pulse, time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0);
+        ReplicaCheck replicas(*setup.parallel, setup.state, setup.config.parallel.checkReplicas);
         TrainerParts parts{.task = setup.task.get(), .phases = {{setup.task->phases().front(), setup.model.get(), setup.storage.get(), setup.optimizer.get()}},
                            .parallel = setup.parallel.get(), .precision = setup.precision.get(), .accumulation = &accumulation, .windows = &windows,
-                           .evaluationData = evaluation ? &*evaluation : nullptr, .best = &*setup.best, .progress = &setup.progress, .saver = &writer,
-                           .time = &time, .hooks = {&telemetry}};
+                           .evaluationData = evaluation ? &*evaluation : nullptr, .best = &*setup.best, .progress = &setup.progress, 
+                           .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry}};
+        if (m_world > 1) parts.hooks.push_back(&replicas);
         if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
         parts.hooks.push_back(&m_steering);
         Trainer trainer(parts, settings());
         Ending ending = trainer.run();
-        m_newestCheckpoint = writer.newest();
+        if (writer) m_newestCheckpoint = writer->newest();
         return ending;
     }
 
@@ -169,11 +210,21 @@ private:
                 .saveBest = config.checkpoint.keepBest > 0};
     }
 
+    /// Of each rank; all of them are between updates.
+    std::map<int, std::uint64_t> lastFrames() const {
+        std::map<int, std::uint64_t> last;
+        for (int rank = 0; rank < m_world; ++rank) last[rank] = m_segment->lastSequence(rank);
+        return last;
+    }
+
     Result<void> waitUntilRecorded(GlobalStep step) {
         m_pulse.durableCheckpoint(step);
-        const std::uint64_t last = m_frames.lastSequence();
+        const auto last = lastFrames();
+        const auto isRecorded = [&] {
+            return std::all_of(last.begin(), last.end(), [&](const auto& ring) { return m_segment->recordedSequence(ring.first) >= ring.second; });
+        };
         const auto until = std::chrono::steady_clock::now() + kRecorderPatience;
-        while (m_segment->recordedSequence(m_frames.ring()) < last) {
+        while (!isRecorded()) {
             if (m_pulse.supervisorLost() || std::chrono::steady_clock::now() > until) return m_spiller.flushAll();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
@@ -181,7 +232,7 @@ private:
     }
 
     rundir::RunFolder m_run;
-    int m_number;
+    int m_number, m_rank, m_world;
     std::unique_ptr<live::Segment> m_segment;
     Pulse m_pulse;
     FrameWriter m_frames;
@@ -211,7 +262,14 @@ ExitCode runSession(const SessionArguments& arguments) {
         log::error(segment.error().text());
         return ExitCode::Failed;
     }
-    return Session(arguments, std::move(segment).value()).run();
+    const auto session = std::make_unique<Session>(arguments, std::move(segment).value());
+    const ExitCode code = session->run();
+    // A group that was broken, or is in the middle of something, may wait for the others when it is taken down.
+    if (arguments.world > 1 && code != ExitCode::Completed && code != ExitCode::Stopped) {
+        std::fflush(nullptr);
+        ::_exit(static_cast<int>(code));
+    }
+    return code;
 }
 
 }  // namespace lathe::engine

@@ -11,35 +11,42 @@ Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
     return build(config, [](live::Phase, std::int64_t, std::int64_t) { return true; });
 }
 
-Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, const SetupProgress& report) {
+Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place) {
     auto setup = std::make_unique<Setup>();
     setup->config = chosen;
-    setup->threads = applyThreads(chosen.parallel);
+    setup->threads = applyThreads(chosen.parallel, place.world);
     LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel));
-    LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report); }));
+    if (place.world > 1 && !setup->device.is_cpu())
+        return Error{ErrorCode::Unsupported, "Several ranks on GPUs need NCCL, which this build does not have; set parallel.device to cpu, or parallel.ranks to 1",
+                     "parallel.ranks", {}};
+    LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report, place); }));
     if (!report(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
-    LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(); }));
+    LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(place); }));
     return setup;
 }
 
-Result<void> Setup::openData(const SetupProgress& report) {
+Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place) {
     const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
     LATHE_TRY_ASSIGN(data, openRunData(config, loaded));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
     LATHE_TRY_ASSIGN(task, makeTask(config.task, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
-    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device), loaded));
+    const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};
+    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device, sharing), loaded));
     if (!data.eval.ids.empty()) {
-        LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device), loaded));
+        LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device, {place.rank, place.world, false}), loaded));
     }
+    if (const std::int64_t batches = trainLoader->shape().batchesPerEpoch(); batches < place.world)
+        return Error{ErrorCode::Config, std::to_string(place.world) + " ranks share an epoch of " + std::to_string(batches) + " micro-batches: some would never have one. "
+                     "Use fewer parallel.ranks, or a smaller data.batch_size", "parallel.ranks", {}};
     plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
     LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates));
     return {};
 }
 
-Result<void> Setup::buildModel() {
-    LATHE_TRY_ASSIGN(precision, makePrecision(config.precision));
-    parallel = makeSingleProcess();
+Result<void> Setup::buildModel(const RankPlace& place) {
+    LATHE_TRY_ASSIGN(precision, makePrecision(config.precision, device));
+    LATHE_TRY_ASSIGN(parallel, makeParallel(config.parallel, place));
     const auto seed = static_cast<std::uint64_t>(config.run.seed);
     LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), device));
     if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));
@@ -52,6 +59,7 @@ Result<void> Setup::buildModel() {
     state.add(*curve);
     state.add(*best);
     state.add(progress);
+    if (precision->hasState()) state.add(*precision);
     return {};
 }
 

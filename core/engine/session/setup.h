@@ -4,6 +4,7 @@
 
 #include "config/sections.h"
 #include "engine/data/loader.h"
+#include "engine/parallel/data_parallel.h"
 #include "engine/session/environment.h"
 #include "engine/session/sources.h"
 #include "engine/train/curve.h"
@@ -28,11 +29,11 @@ struct Setup {
     std::string dataFingerprint;
     std::unique_ptr<Task> task;
     std::unique_ptr<Precision> precision;
-    std::unique_ptr<Parallel> parallel;
     std::unique_ptr<Loader> trainLoader, evalLoader;   ///< evalLoader null: nothing is held out
     std::unique_ptr<Model> model;
     std::unique_ptr<ParamTable> table;
     std::unique_ptr<FlatStorage> storage;
+    std::unique_ptr<Parallel> parallel;                ///< knows the storage
     std::unique_ptr<Optimizer> optimizer;
     std::unique_ptr<ModelState> modelState;
     std::optional<Curve> curve;
@@ -42,14 +43,14 @@ struct Setup {
     std::optional<GlobalStep> plannedUpdates;
 
     /// Config, Data and Unsupported errors name their key. Nothing is loaded into the model but model.weights.
-    static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report);
+    static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place = {});
     /// From the configuration of a run's newest session.
     static Result<std::unique_ptr<Setup>> ofRun(const rundir::RunFolder& run);
-    Environment environment() const { return environmentRecord(config, device, threads, parallel->layout()); }
+    Environment environment() const { return environmentRecord(config, device, threads, precision->name(), parallel->layout()); }
 
 private:
-    Result<void> openData(const SetupProgress& report);
-    Result<void> buildModel();
+    Result<void> openData(const SetupProgress& report, const RankPlace& place);
+    Result<void> buildModel(const RankPlace& place);
 };
 
 }  // namespace lathe::engine

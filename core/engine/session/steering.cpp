@@ -7,7 +7,8 @@
 
 namespace lathe::engine {
 
-Steering::Steering(live::Segment& segment, Pulse& pulse, FrameWriter& frames) : m_segment(segment), m_pulse(pulse), m_frames(frames) {}
+Steering::Steering(live::Segment& segment, Pulse& pulse, FrameWriter& frames, bool tells)
+    : m_segment(segment), m_pulse(pulse), m_frames(frames), m_tells(tells) {}
 
 void Steering::at(const HookContext& context, Wishes& wishes) {
     m_counters = *context.counters;
@@ -38,7 +39,7 @@ void Steering::poll(Wishes& wishes) {
 }
 
 void Steering::waitWhilePaused(Wishes& wishes) {
-    if (!m_paused) m_frames.event("paused", "Paused, as asked", {}, m_counters);
+    if (!m_paused && m_tells) m_frames.event("paused", "Paused, as asked", {}, m_counters);
     m_paused = true;
     m_pulse.phase(live::Phase::Paused);
     do {
@@ -46,7 +47,7 @@ void Steering::waitWhilePaused(Wishes& wishes) {
         poll(wishes);
     } while (wishes.pause && !wishes.stop && !wishes.save);
     m_paused = wishes.pause && !wishes.stop;
-    if (!m_paused) m_frames.event("resumed", "Going on", {}, m_counters);
+    if (!m_paused && m_tells) m_frames.event("resumed", "Going on", {}, m_counters);
 }
 
 }  // namespace lathe::engine

@@ -9,7 +9,8 @@ namespace lathe::engine {
 
 class Steering final : public Hook {
 public:
-    Steering(live::Segment& segment, Pulse& pulse, FrameWriter& frames);
+    /// `tells`: of the first rank, which speaks for all.
+    Steering(live::Segment& segment, Pulse& pulse, FrameWriter& frames, bool tells = true);
     std::string_view hookName() const override { return "steering"; }
     bool required() const override { return true; }
     void at(const HookContext& context, Wishes& wishes) override;
@@ -28,6 +29,7 @@ private:
     live::Control m_control;
     std::int64_t m_savesDone = 0;
     bool m_paused = false;
+    const bool m_tells;
     Counters m_counters;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/session/telemetry.h"
 
+#include "base/log.h"
 #include "base/number_text.h"
 #include "rundir/json_reader.h"
 
@@ -17,10 +18,15 @@ std::map<std::string, std::string> metricTexts(const Metrics& metrics) {
     return texts;
 }
 
-Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery)
-    : m_frames(frames), m_pulse(pulse), m_time(time), m_best(best), m_logEvery(logEvery), m_loss(frames.series("train/loss", "")),
-      m_rate(frames.series("train/lr", "")), m_norm(frames.series("train/grad_norm", "")),
-      m_speed(frames.series("train/samples_per_second", "samples/s")), m_skipped(frames.series("train/skipped", "")) {}
+Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll)
+    : m_frames(frames), m_pulse(pulse), m_time(time), m_best(best), m_logEvery(logEvery), m_tellsAll(tellsAll) {
+    if (!tellsAll) return;
+    m_loss = frames.series("train/loss", "");
+    m_rate = frames.series("train/lr", "");
+    m_norm = frames.series("train/grad_norm", "");
+    m_speed = frames.series("train/samples_per_second", "samples/s");
+    m_skipped = frames.series("train/skipped", "");
+}
 
 void Telemetry::at(const HookContext& context, Wishes&) {
     const Counters& counters = *context.counters;
@@ -45,9 +51,13 @@ void Telemetry::at(const HookContext& context, Wishes&) {
 void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     m_updated = true;
     m_pulse.counters(counters);
-    if (!result.applied)
-        m_frames.event("skipped", "Update attempt " + std::to_string(counters.updateAttempts.value()) + " was skipped: " + result.reason,
-                       {{"reason", result.reason}}, counters);
+    if (!m_tellsAll) return;
+    if (!result.applied) {
+        std::string text = "Update attempt " + std::to_string(counters.updateAttempts.value()) + " was skipped: " + result.reason;
+        if (result.scale != 1) text += " (loss scale " + shortText(result.scale) + ")";
+        log::warning(text);
+        m_frames.event("skipped", text, {{"reason", result.reason}, {"scale", exactText(result.scale)}}, counters);
+    }
     const bool due = !result.applied || m_logEvery.due(counters, m_time.seconds());
     if (!due) return;
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
@@ -56,10 +66,13 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     row.items.push_back({m_norm, result.gradNorm});
     row.items.push_back({m_speed, result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : std::nan("")});
     row.items.push_back({m_skipped, static_cast<double>(counters.skippedUpdates.value())});
+    if (result.scale != 1 && m_scale == 0) m_scale = m_frames.series("precision/scale", "");
+    if (m_scale != 0) row.items.push_back({m_scale, result.scale});
     m_frames.points(row);
 }
 
 void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& outcome) {
+    if (!m_tellsAll) return;
     for (const auto& [name, value] : outcome.metrics) m_frames.series("eval/" + name, "");
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
     std::string sentence;
@@ -81,6 +94,7 @@ void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counte
 }
 
 void Telemetry::saved(const Counters& counters, const SaveOutcome& outcome) {
+    if (!m_tellsAll) return;
     if (!outcome.error.empty())
         return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, counters);
     m_frames.event("checkpoint", "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",

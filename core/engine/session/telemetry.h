@@ -10,7 +10,8 @@ namespace lathe::engine {
 
 class Telemetry final : public Hook {
 public:
-    Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery);
+    /// `tellsAll`: of the first rank, which speaks for all; another one shows its phase and tells its warnings.
+    Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll = true);
     std::string_view hookName() const override { return "telemetry"; }
     void at(const HookContext& context, Wishes& wishes) override;
 
@@ -24,8 +25,10 @@ private:
     const ActiveTime& m_time;
     const BestValue& m_best;
     Trigger m_logEvery;
+    const bool m_tellsAll;
     bool m_updated = false;   ///< the first update is done
-    std::uint16_t m_loss, m_rate, m_norm, m_speed, m_skipped;
+    std::uint16_t m_loss = 0, m_rate = 0, m_norm = 0, m_speed = 0, m_skipped = 0;
+    std::uint16_t m_scale = 0;   ///< 0: the loss has never been scaled
 };
 
 /// Emits "best". Requires: there is a value.

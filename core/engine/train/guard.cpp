@@ -1,5 +1,7 @@
 #include "engine/train/guard.h"
 
+#include "engine/parallel/rank_group.h"
+
 #include <c10/util/Exception.h>
 
 #include <new>
@@ -24,17 +26,28 @@ std::string firstLine(std::string text) {
     return text.substr(0, text.find('\n'));
 }
 
+/// An operator that lacks a number format.
+bool saysNoSuchType(std::string_view text) {
+    return text.find("not implemented for") != std::string_view::npos &&
+           (text.find("'Half'") != std::string_view::npos || text.find("'BFloat16'") != std::string_view::npos);
+}
+
 }  // namespace
 
 Error currentException(const std::string& doing) {
     try {
         throw;
+    } catch (const LostContact& e) {
+        return {ErrorCode::LostContact, e.what(), {}, {"while " + doing}};
     } catch (const std::bad_alloc&) {
         return outOfMemory(doing);
     } catch (const c10::OutOfMemoryError&) {
         return outOfMemory(doing);
     } catch (const c10::Error& e) {
         if (saysOutOfMemory(e.what_without_backtrace())) return outOfMemory(doing);
+        if (saysNoSuchType(e.what_without_backtrace()))
+            return {ErrorCode::Unsupported, "This model cannot compute in the chosen precision on this device (" + firstLine(e.what_without_backtrace()) +
+                    "). Use precision.mode fp32", "precision.mode", {"while " + doing}};
         return {ErrorCode::Internal, "LibTorch: " + firstLine(e.what_without_backtrace()), {}, {"while " + doing}};
     } catch (const std::exception& e) {
         if (saysOutOfMemory(e.what())) return outOfMemory(doing);

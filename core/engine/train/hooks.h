@@ -57,6 +57,7 @@ struct Ending {
     rundir::State state = rundir::State::Completed;
     std::string why;
     bool save = true;            ///< leave a checkpoint
+    bool lostContact = false;    ///< because another rank is gone
 };
 
 /// MicroStep and EvalBatch fire for every batch, Update for every attempt (applied or skipped), the others once each.

@@ -144,7 +144,7 @@ void Trainer::checkTarget() {
 }
 
 void Trainer::save(const std::string& reason) {
-    if (!m_parts.saver || !m_unsaved) return;
+    if (!m_parts.saver || (!m_unsaved && reason != "asked")) return;  // who asks waits for one
     m_agreed = false;
     probeNextWindow();
     visit({.point = Point::BeforeSave});
@@ -263,6 +263,7 @@ void Trainer::endBy(const Error& error, bool save) {
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
     end(state, error.text(), save && m_parts.parallel->world() == 1);  // the other ranks are elsewhere
+    m_ending->lostContact = m_ending->lostContact || error.code == ErrorCode::LostContact;
     const std::string text = error.text();
     visit({.point = Point::Exception, .text = text});
 }

@@ -1,8 +1,10 @@
 // The part of the trainer that computes: one attempt at an update, and evaluation.
 #include "base/hash.h"
 #include "engine/train/guard.h"
+#include "engine/train/statistics.h"
 #include "engine/train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -17,7 +19,9 @@ void mergeInOrder(Parallel& parallel, const std::vector<at::Tensor>& mine, Metri
     const std::vector<at::Tensor> lengthsByRank = parallel.gather(at::tensor(lengths, at::kDouble));
     const std::vector<at::Tensor> valuesByRank = parallel.gather(mine.empty() ? at::empty({0}, at::kDouble) : at::cat(mine).cpu());
     std::vector<std::int64_t> place(valuesByRank.size(), 0);
-    for (std::int64_t turn = 0; turn < lengthsByRank.front().numel(); ++turn) {  // the first rank has the most batches
+    std::int64_t turns = 0;
+    for (const at::Tensor& lengthsOfRank : lengthsByRank) turns = std::max(turns, lengthsOfRank.numel());
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
         for (std::size_t rank = 0; rank < valuesByRank.size(); ++rank) {
             if (turn >= lengthsByRank[rank].numel()) continue;
             const auto length = static_cast<std::int64_t>(lengthsByRank[rank][turn].item<double>());
@@ -89,7 +93,13 @@ void Trainer::weighWindow(UpdateResult& result) {
 
 at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at::Tensor& input) {
     context.seed = m_settings.seed;
-    return parts.model->forward(context, input);
+    const std::optional<at::ScalarType> castType = m_parts.precision->castType();
+    at::Tensor output;
+    {
+        const CastScope scope(input.device().type(), castType);
+        output = parts.model->forward(context, input);
+    }
+    return castType ? output.to(at::kFloat) : output;  // loss and metrics are never computed in a short format
 }
 
 void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double factor) {
@@ -146,6 +156,7 @@ void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
         if (factor < 1) parts.storage->scaleGradients(factor);
     }
     parts.optimizer->step(result.learningRate);
+    if (m_parts.parallel->world() > 1 && !parts.model->buffers().empty()) gatherStatistics(*m_parts.parallel, *parts.model, m_statistics);
     for (const StatisticsUpdate& update : m_statistics) update.block->applyStatistics(update);
     m_applying = false;
 }

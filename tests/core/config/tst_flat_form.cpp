@@ -88,7 +88,8 @@ data.train: flowers
         QCOMPARE(config.run.seed, 42);
         QCOMPARE(loaded.workspace.string(), std::string("/base/outputs"));
         QVERIFY(findAbout(loaded, "pretrained is not given")->severity == Severity::Error);
-        QVERIFY(findAbout(loaded, "use_amp is not given")->severity == Severity::Warning);
+        QVERIFY(findAbout(loaded, "use_amp is not given")->severity == Severity::Notice);
+        QCOMPARE(config.precision.mode, std::string("auto"));
         QVERIFY(findAbout(loaded, "batch_size is not given")->severity == Severity::Notice);
     }
 
@@ -100,8 +101,6 @@ data.train: flowers
         const auto row = [](const char* line, const char* key, const char* part, Severity severity) {
             QTest::newRow(line) << QString(line) << QString(key) << QString(part) << static_cast<int>(severity);
         };
-        row("precision: bf16-mixed", "precision.mode", "mixed precision", Severity::Error);
-        row("precision: 16-mixed", "precision.mode", "mixed precision", Severity::Error);
         row("precision: float7", "precision.mode", "32-true", Severity::Error);
         row("use_ddp: true", "parallel.device", "trains on one", Severity::Warning);
         row("strategy: ddp", "parallel.device", "trains on one", Severity::Warning);
@@ -109,8 +108,7 @@ data.train: flowers
         row("strategy: zero1", "parallel.device", "trains on one", Severity::Warning);
         row("strategy: zero3", "parallel.device", "trains on one", Severity::Warning);
         row("strategy: magic", "parallel.device", "not known", Severity::Error);
-        row("devices: 4", "parallel.device", "several devices", Severity::Error);
-        row("devices: [0, 1]", "parallel.device", "several devices", Severity::Error);
+        row("devices: 2\nstrategy: zero3", "parallel.strategy", "write strategy: ddp", Severity::Error);
         row("devices: many", "parallel.device", "UUID", Severity::Error);
         row("accelerator: tpu", "parallel.device", "auto, cpu or gpu", Severity::Error);
         row("fast_dev_run: true", "run.max_updates", "run.max_updates: 1", Severity::Warning);
@@ -138,15 +136,29 @@ data.train: flowers
         QCOMPARE(static_cast<int>(told->severity), severity);
     }
 
+    void severalDevicesShareAnUpdateOfThatManyBatches() {
+        for (const char* text : {"devices: 4\nstrategy: ddp\n", "devices: [0, 1, 2, 3]\nuse_ddp: true\n", "devices: 4\n"}) {
+            const Loaded loaded = parse(std::string(kHonourable) + "gradient_accumulation_steps: 3\n" + text, "/base");
+            QCOMPARE(loaded.config.parallel.ranks, 4);
+            QCOMPARE(loaded.config.accumulation.microBatches, 12);
+            QVERIFY(std::none_of(loaded.problems.begin(), loaded.problems.end(), [](const Problem& problem) { return problem.severity != Severity::Notice; }));
+        }
+    }
+
+    void mixedPrecisionIsOneOfOurModes() {
+        for (const auto& [theirs, ours] : {std::pair{"bf16-mixed", "bf16"}, {"16-mixed", "fp16"}, {"32-true", "fp32"}})
+            QCOMPARE(parse(std::string(kHonourable) + "precision: " + theirs + "\n", "/base").config.precision.mode, std::string(ours));
+    }
+
     void contradictionsAreErrors() {
-        QVERIFY(findAbout(parse("pretrained: false\nuse_amp: true\nprecision: 32-true\n", "/"), "use_amp: true")->severity == Severity::Error);
+        QVERIFY(findAbout(parse("pretrained: false\nuse_amp: true\nprecision: 32-true\n", "/"), "contradict")->severity == Severity::Error);
         QVERIFY(findAbout(parse("batch_size: 3\nper_device_train_batch_size: 4\n", "/"), "contradict")->severity == Severity::Error);
         QVERIFY(!findAbout(parse("batch_size: 4\nper_device_train_batch_size: 4\n", "/"), "contradict"));
     }
 
     void pretrainedAndMixedPrecisionAskForAnAnswer() {
         Loaded loaded = parse("use_amp: true\npretrained: true\ndata.train: x\n", "/");
-        QVERIFY(findAbout(loaded, "use_amp: true")->severity == Severity::Error);
+        QCOMPARE(loaded.config.precision.mode, std::string("auto"));
         QCOMPARE(findAbout(loaded, "pretrained: true")->key, std::string("model.weights"));
         applySettings(loaded, {"model.weights=w.safetensors", "precision.mode=fp32"});
         QVERIFY(!hasErrors(check(loaded)));

@@ -119,6 +119,52 @@ private Q_SLOTS:
         }
     }
 
+    // I1, I3: ranks are disjoint and complete, in each of the ways of loading
+    void ranksTogetherReadWhatOneProcessReads_data() { addWays(); }
+    void ranksTogetherReadWhatOneProcessReads() {
+        QFETCH(int, threads);
+        QFETCH(bool, inMemory);
+        for (const int world : {2, 3}) {
+            LoaderSettings settings = settingsOf(5, 3, threads, inMemory);
+            const auto whole = opened(partOf(std::make_shared<MadeDataset>(64, 2)), settings);
+            std::vector<std::unique_ptr<Loader>> ranks;
+            for (int rank = 0; rank < world; ++rank) {
+                settings.sharing = {rank, world, false};
+                ranks.push_back(opened(partOf(std::make_shared<MadeDataset>(64, 2)), settings));
+            }
+            Epoch epoch;
+            PlanEntry entry;
+            while (epoch < Epoch(2)) {
+                const plan::Window window = plan::windowAt(whole->shape(), epoch, entry);
+                Ids expected, found;
+                for (std::size_t i = 0; i < window.microBatches.size(); ++i) {
+                    const auto batch = whole->next();
+                    expected.insert(expected.end(), batch->ids.begin(), batch->ids.end());
+                }
+                for (int rank = 0; rank < world; ++rank) {
+                    const auto share = plan::Sharing{rank, world, false}.of(window.microBatches.size());
+                    if (share.count() > 0) QCOMPARE(ranks[static_cast<std::size_t>(rank)]->planEntry().value(), window.microBatches[share.begin].begin);
+                    for (std::size_t i = share.begin; i < share.end; ++i) {
+                        const auto batch = ranks[static_cast<std::size_t>(rank)]->next();
+                        found.insert(found.end(), batch->ids.begin(), batch->ids.end());
+                    }
+                }
+                QCOMPARE(found, expected);
+                epoch = window.nextEpoch;
+                entry = window.nextEntry;
+            }
+        }
+    }
+
+    void rankWithoutAnyShareIsAtTheEnd() {
+        LoaderSettings settings = settingsOf(1, 4, 2, false);
+        settings.shape.microBatches = 4;
+        settings.sharing = {0, 4, false};  // 3 batches among 4 ranks: the first goes without
+        settings.oneEpoch = true;
+        const auto loader = opened(partOf(std::make_shared<MadeDataset>(3, 2)), settings);
+        QVERIFY(loader->atEnd());
+    }
+
     void prefetchedBatchesDoNotCount() {
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(64, 2)), settingsOf(4, 1, 2));
         take(*loader, 20);

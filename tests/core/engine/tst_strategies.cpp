@@ -131,7 +131,7 @@ private Q_SLOTS:
         QCOMPARE(environmentDifferences(two, four), (std::vector<std::string>{"device unknown → cpu", "threads 2 → 4"}));
         QVERIFY(environmentDifferences(two, two).empty());
         const config::RunConfig config;
-        QVERIFY(environmentRecord(config, at::kCPU, 2, "single").contains("instruction set"));
+        QVERIFY(environmentRecord(config, at::kCPU, 2, "fp32", "single").contains("instruction set"));
     }
 
     void exceptionsBecomeSentences() {

@@ -1,5 +1,7 @@
+#include "plan/explain.h"
 #include "plan/order.h"
 #include "plan/random.h"
+#include "plan/sample_weights.h"
 #include "plan/schedule.h"
 
 #include <QtTest/QTest>
@@ -137,6 +139,56 @@ private Q_SLOTS:
         }
         QCOMPARE(ends, (std::vector<std::int64_t>{3, 6, 9, 12}));  // 1 + 2 < 5 <= 1 + 2 + 3
         QVERIFY(plannedUpdates(shape, 2, {}) == GlobalStep(8));
+    }
+
+    void weightsOfSamplesFollowTheOrderOfTheEpoch() {
+        std::vector<double> weights;
+        for (int i = 0; i < 20; ++i) weights.push_back(i + 1);
+        const SampleWeights sums(weights, 7, true);
+        for (const int epoch : {0, 3, 1, 0}) {
+            const auto order = epochOrder(20, 7, Epoch(epoch), true);
+            double expected = 0;
+            for (int i = 4; i < 11; ++i) expected += weights[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+            QCOMPARE(sums.sum(Epoch(epoch), 4, 11), expected);
+            QCOMPARE(sums.sum(Epoch(epoch), 0, 20), 210.0);
+            QCOMPARE(sums.sum(Epoch(epoch), 5, 5), 0.0);
+        }
+    }
+
+    void shapeOfAConfigurationIsTheSameForAll() {
+        config::RunConfig config;
+        config.data.batchSize = 4;
+        config.accumulation.microBatches = 3;
+        QCOMPARE(windowAt(orderShape(config, 100), Epoch(0), PlanEntry(0)).samples(), 12);
+        config.accumulation.rule = "ramp";
+        QCOMPARE(windowAt(orderShape(config, 100), Epoch(0), PlanEntry(0)).samples(), 4);
+        QCOMPARE(windowAt(orderShape(config, 100), Epoch(0), PlanEntry(0), UpdateAttempt(100)).samples(), 12);
+        config.accumulation.rule = "weight";
+        config.accumulation.weight = 17;
+        QCOMPARE(windowAt(orderShape(config, 100), Epoch(0), PlanEntry(0)).samples(), 20);
+        QVERIFY(plannedUpdates(orderShape(config, 100), 3, {}) == GlobalStep(15));
+    }
+
+    void updateIsExplainedInTheOrderOfTheLoop() {
+        config::RunConfig config;
+        config.data.batchSize = 8;
+        config.accumulation.microBatches = 4;
+        const auto detail = [&](const std::string& name) {
+            for (const UpdateEvent& event : explainUpdate(config))
+                if (event.name == name) return event.detail;
+            return std::string();
+        };
+        QVERIFY(detail("window").starts_with("4 micro-batches of 8 samples = 32 samples"));
+        QVERIFY(detail("share").empty() && detail("unscale").empty());
+        config.parallel.ranks = 2;
+        QCOMPARE(detail("share"), std::string("rank 0 runs 2 micro-batches, rank 1 runs 2 micro-batches"));
+        QVERIFY(detail("reduce").starts_with("once a window"));
+        config.parallel.reduceAt = "micro_step";
+        QVERIFY(detail("reduce").starts_with("after each micro-batch"));
+        config.precision.mode = "fp16";
+        QVERIFY(detail("backward").starts_with("of scale ·"));
+        config.optimizer.maxGradNorm.reset();
+        QVERIFY(detail("clip").empty());
     }
 
     void ranksShareWindowsOutWithoutGapOrOverlap() {

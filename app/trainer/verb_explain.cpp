@@ -1,0 +1,38 @@
+#include "actions.h"
+
+#include "config/config.h"
+#include "output.h"
+#include "plan/explain.h"
+#include "problems.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+ExitCode explain(const Options& options) {
+    auto loaded = config::load(options.target);
+    if (!loaded) return fail(options, loaded.error());
+    config::applySettings(*loaded, options.settings);
+    const std::vector<config::Problem> problems = config::check(*loaded);
+    for (const config::Problem& problem : problems)
+        if (problem.severity == config::Severity::Error && !problem.key.starts_with("data."))
+            return fail(options, Error{ErrorCode::Config, problem.sentence, problem.key, {}});
+    json list = json::array();
+    int number = 0;
+    for (const plan::UpdateEvent& event : plan::explainUpdate(loaded->config)) {
+        list.push_back({{"event", event.name}, {"detail", event.detail}});
+        if (options.json) continue;
+        std::string line = (number < 9 ? " " : "") + std::to_string(number + 1) + "  " + event.name;
+        line.resize(std::max<std::size_t>(line.size() + 1, 16), ' ');
+        print(line + event.detail);
+        ++number;
+    }
+    if (options.json) printJson(list);
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

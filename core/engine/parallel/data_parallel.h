@@ -1,0 +1,18 @@
+// Data parallel: every rank holds the whole model, runs its share of each window, and reduces gradients with the others.
+//
+// reduce_at window: gradients are reduced once, bucket by bucket while the backward pass of the share's last micro-batch
+// still runs; always in the same order, whatever becomes ready first. reduce_at micro_step: after each micro-batch.
+// reduction ring: Gloo's ring; the bits depend on ranks and layout, not on timing. reduction tree: as GradientTree, across
+// ranks too, so that the bits do not depend on the number of ranks (a power of two).
+#pragma once
+
+#include "config/sections.h"
+#include "engine/parallel/parallel.h"
+#include "engine/parallel/rank_group.h"
+
+namespace lathe::engine {
+
+/// One rank: makeSingleProcess(). Several: waits for the others. Errors name parallel.* keys.
+Result<std::unique_ptr<Parallel>> makeParallel(const config::ParallelSection& section, const RankPlace& place);
+
+}  // namespace lathe::engine

@@ -1,0 +1,140 @@
+#include "engine/parallel/rank_group.h"
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include <algorithm>
+#include <thread>
+
+namespace lathe::engine {
+namespace {
+
+/// The name changed between LibTorch 2.11 and 2.15.
+template <typename Group>
+auto gatherInto(Group& group, at::Tensor& out, at::Tensor& in) {
+    const c10d::AllgatherOptions options;
+    if constexpr (requires { group.all_gather_single(out, in, options); }) return group.all_gather_single(out, in, options);
+    else return group._allgather_base(out, in, options);
+}
+
+/// Whatever c10d throws while ranks work together means that one of them is gone.
+template <typename Operation>
+auto together(Operation&& operation) {
+    try {
+        return operation();
+    } catch (const std::exception& e) {
+        const std::string text = e.what();
+        throw LostContact("Another rank is gone (" + text.substr(0, std::min<std::size_t>(text.find('\n'), 200)) + ")");
+    }
+}
+
+/// Every rank says that it is there, so that what follows waits for nobody.
+bool awaitAll(c10d::Store& store, const RankPlace& place) {
+    store.set("here/" + std::to_string(place.rank), std::string("1"));
+    std::vector<std::string> keys;
+    for (int rank = 0; rank < place.world; ++rank) keys.push_back("here/" + std::to_string(rank));
+    while (!store.check(keys)) {
+        if (!place.mayWait()) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
+
+}  // namespace
+
+struct RankGroup::Impl {
+    c10::intrusive_ptr<c10d::ProcessGroup> group;
+    int world = 1;
+    std::int64_t number = 0;
+    std::function<void(std::int64_t)> onOperation;
+
+    void entering() {
+        ++number;
+        if (onOperation) onOperation(number);
+    }
+};
+
+namespace {
+
+class Work final : public RankGroup::Pending {
+public:
+    Work(c10::intrusive_ptr<c10d::Work> work, std::function<void()> entering) : m_work(std::move(work)), m_entering(std::move(entering)) {}
+    void wait() override {
+        m_entering();
+        together([this] { return m_work->wait(); });
+    }
+
+private:
+    c10::intrusive_ptr<c10d::Work> m_work;
+    std::function<void()> m_entering;
+};
+
+}  // namespace
+
+RankGroup::RankGroup(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
+RankGroup::~RankGroup() = default;
+
+Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
+    auto impl = std::make_unique<Impl>();
+    impl->world = place.world;
+    impl->onOperation = place.onOperation;
+    impl->entering();
+    const auto file = c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world);
+    file->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
+    const auto store = c10::make_intrusive<c10d::PrefixStore>("ranks", file);
+    if (!awaitAll(*store, place)) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
+    const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
+    options->devices = {c10d::ProcessGroupGloo::createDeviceForInterface("lo")};
+    options->threads = 2;
+    const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
+    impl->group = c10::make_intrusive<c10d::ProcessGroup>(store, place.rank, place.world);
+    impl->group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
+    impl->group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
+    impl->group->setGroupName("lathe");
+    return std::unique_ptr<RankGroup>(new RankGroup(std::move(impl)));
+}
+
+std::unique_ptr<RankGroup::Pending> RankGroup::startSum(const at::Tensor& values) {
+    std::vector<at::Tensor> list{values};
+    return std::make_unique<Work>(together([&] { return m_impl->group->allreduce(list); }), [this] { m_impl->entering(); });
+}
+
+at::Tensor RankGroup::gather(const at::Tensor& mine) {
+    m_impl->entering();
+    at::Tensor in = mine.contiguous(), out = at::empty({in.numel() * m_impl->world}, in.options());
+    together([&] { return gatherInto(*m_impl->group, out, in)->wait(); });
+    return out;
+}
+
+void RankGroup::send(const at::Tensor& values, int to) {
+    m_impl->entering();
+    std::vector<at::Tensor> list{values};
+    together([&] { return m_impl->group->send(list, to, 0)->wait(); });
+}
+
+void RankGroup::receive(at::Tensor values, int from) {
+    m_impl->entering();
+    std::vector<at::Tensor> list{std::move(values)};
+    together([&] { return m_impl->group->recv(list, from, 0)->wait(); });
+}
+
+void RankGroup::exchange(const at::Tensor& mine, at::Tensor theirs, int with) {
+    m_impl->entering();
+    std::vector<at::Tensor> out{mine}, in{std::move(theirs)};
+    together([&] {
+        const auto sent = m_impl->group->send(out, with, 0);
+        return m_impl->group->recv(in, with, 0)->wait() && sent->wait();
+    });
+}
+
+void RankGroup::broadcast(at::Tensor values, int from) {
+    m_impl->entering();
+    std::vector<at::Tensor> list{std::move(values)};
+    c10d::BroadcastOptions options;
+    options.rootRank = from;
+    together([&] { return m_impl->group->broadcast(list, options)->wait(); });
+}
+
+}  // namespace lathe::engine

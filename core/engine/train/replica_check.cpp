@@ -1,0 +1,61 @@
+#include "engine/train/replica_check.h"
+
+#include "base/hash.h"
+
+#include <span>
+#include <stdexcept>
+
+namespace lathe::engine {
+namespace {
+
+constexpr std::uint64_t kExact = (std::uint64_t{1} << 53) - 1;  // digests travel as doubles
+
+double digestOf(const std::string& text) { return static_cast<double>(hash64(std::as_bytes(std::span(text))) & kExact); }
+
+struct Named {
+    std::vector<std::string> names;
+    std::vector<double> digests;
+};
+
+Named digestsOf(const TrainState& state) {
+    Named all;
+    for (const StateTensor& item : state.tensors()) {
+        const at::Tensor plain = plainTensor(item.tensor);
+        all.names.push_back(item.name);
+        all.digests.push_back(static_cast<double>(hash64(bytesOf(plain)) & kExact));
+    }
+    for (const auto& [entry, values] : state.values()) {
+        for (const auto& [name, value] : values) {
+            all.names.push_back(entry + "." + name);
+            all.digests.push_back(digestOf(value));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+Result<void> compareReplicas(Parallel& parallel, const TrainState& state) {
+    const Named mine = digestsOf(state);
+    std::vector<double> whole{static_cast<double>(hash64(std::as_bytes(std::span(mine.digests))) & kExact)};
+    parallel.gather(whole);
+    bool equal = true;
+    for (const double digest : whole) equal = equal && digest == whole.front();
+    if (equal) return {};
+    std::vector<double> all = mine.digests;
+    parallel.gather(all);
+    const std::size_t count = mine.names.size();
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t rank = 1; (rank + 1) * count <= all.size(); ++rank)
+            if (all[rank * count + i] != all[i])
+                return Error{ErrorCode::Corrupt, "The ranks no longer hold the same model: “" + mine.names[i] + "” of rank " + std::to_string(rank) +
+                             " differs from that of rank 0. Go back to a checkpoint; where it happens again, memory or a device may be at fault", {}, {}};
+    return Error{ErrorCode::Corrupt, "The ranks no longer hold the same state", {}, {}};
+}
+
+void ReplicaCheck::at(const HookContext& context, Wishes&) {
+    if (context.point != Point::Update || !context.update->applied || !m_every.due(*context.counters, 0)) return;
+    if (const auto same = compareReplicas(m_parallel, m_state); !same.ok()) throw std::runtime_error(same.error().sentence);
+}
+
+}  // namespace lathe::engine

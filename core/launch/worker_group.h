@@ -1,0 +1,65 @@
+// The workers of a session, one a rank: started together, and never left alone by one of them. When a rank ends, hangs or
+// does not get on, the others are given a moment to notice and tell, then they are ended: nobody waits in a reduction for
+// somebody who is gone.
+// Thread: one; the clock comes from outside.
+#pragma once
+
+#include "launch/worker_process.h"
+#include "live/segment.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::launch {
+
+class WorkerGroup {
+public:
+    struct Plan {
+        std::filesystem::path program;
+        rundir::RunFolder run;
+        int session = 0, world = 1;
+        int segmentFd = -1, lifelineFd = -1;
+        std::string token;
+        std::int64_t waitSeconds = 300;   ///< that ranks may wait for one that beats but does not get on
+    };
+    /// All ranks or none.
+    static Result<WorkerGroup> start(const Plan& plan);
+
+    int world() const { return static_cast<int>(m_workers.size()); }
+    const std::vector<WorkerProcess>& workers() const { return m_workers; }
+    /// Collects ends, and looks at the heartbeats of several ranks. True once all workers are gone.
+    bool turn(const live::Segment& segment, std::int64_t nowNs);
+    bool allGone() const { return m_order.size() == m_workers.size(); }
+    void signal(int number) const;
+
+    const std::optional<ExitStatus>& end(int rank) const { return m_ends[static_cast<std::size_t>(rank)]; }
+    /// Ranks in the order in which they ended.
+    const std::vector<int>& order() const { return m_order; }
+    /// The rank that held up the others, with a sentence, where this object ended them for it.
+    int heldUpBy() const { return m_heldUpBy; }
+    const std::string& problem() const { return m_problem; }
+
+    static constexpr int kGraceSeconds = 5;        ///< of the others once a rank has ended badly
+    static constexpr int kCleanGraceSeconds = 30;  ///< … has ended well
+    static constexpr int kSilenceSeconds = 8;      ///< without a beat while others beat: stopped or stuck in the kernel
+
+private:
+    explicit WorkerGroup(std::int64_t waitSeconds) : m_waitSeconds(waitSeconds) {}
+    void collect(std::int64_t nowNs);
+    void watch(const live::Segment& segment, std::int64_t nowNs);
+    void endFor(int rank, std::string problem, std::int64_t nowNs);
+
+    std::int64_t m_waitSeconds;
+    std::vector<WorkerProcess> m_workers;
+    std::vector<std::optional<ExitStatus>> m_ends;
+    std::vector<int> m_order;
+    std::int64_t m_killAtNs = 0;                   ///< 0: nobody has to go
+    std::vector<std::int64_t> m_operations;        ///< newest number of each rank
+    std::int64_t m_movedNs = 0;                    ///< when one of these last changed
+    int m_heldUpBy = -1;
+    std::string m_problem;
+};
+
+}  // namespace lathe::launch

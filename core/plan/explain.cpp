@@ -1,0 +1,81 @@
+#include "plan/explain.h"
+
+#include "base/number_text.h"
+#include "plan/order.h"
+
+namespace lathe::plan {
+namespace {
+
+std::string count(std::int64_t n, const std::string& one) { return std::to_string(n) + " " + one + (n == 1 ? "" : one.ends_with("ch") ? "es" : "s"); }
+
+std::string windowText(const config::RunConfig& config) {
+    const auto& accumulation = config.accumulation;
+    const std::string batch = " of " + count(config.data.batchSize, "sample");
+    std::string text;
+    if (accumulation.rule == "weight")
+        text = "micro-batches" + batch + " until they hold a weight of " + shortText(accumulation.weight) + " or more";
+    else if (accumulation.rule == "ramp")
+        text = "from " + count(accumulation.rampFrom, "micro-batch") + batch + " at first to " + std::to_string(accumulation.microBatches) +
+               " after " + count(accumulation.rampUpdates, "update");
+    else
+        text = count(accumulation.microBatches, "micro-batch") + batch + " = " + count(accumulation.microBatches * config.data.batchSize, "sample");
+    return text + ", in the order of the epoch, which does not depend on the number of ranks. The last window of an epoch takes what is left";
+}
+
+std::string shareText(const config::RunConfig& config) {
+    const auto ranks = static_cast<int>(config.parallel.ranks);
+    if (config.accumulation.rule != "fixed") return "each rank takes a contiguous part, as equal as can be";
+    std::string text;
+    const auto batches = static_cast<std::size_t>(config.accumulation.microBatches);
+    for (int rank = 0; rank < ranks && rank < 8; ++rank) {
+        const auto share = Sharing{rank, ranks, config.parallel.reduction == "tree"}.ofRank(batches, rank);
+        text += (rank ? ", rank " : "rank ") + std::to_string(rank) + " runs " + count(static_cast<std::int64_t>(share.count()), "micro-batch");
+    }
+    return ranks > 8 ? text + " …" : text;
+}
+
+bool mayScale(const config::RunConfig& config) { return config.precision.mode == "fp16" || config.precision.mode == "auto"; }
+
+std::string forwardText(const std::string& mode) {
+    if (mode == "fp32" || mode == "fp64") return "weights and arithmetic in " + mode;
+    const std::string type = mode == "auto" ? "the type that the device is fast in" : mode;
+    return "arithmetic in " + type + ", weights in fp32; casts of weights are dropped after each pass";
+}
+
+std::string reduceText(const config::ParallelSection& parallel) {
+    if (parallel.reduction == "tree") return "gradients of micro-batches are added up along a binary tree over the window, on each rank and then between ranks: the same bits for 1, 2, 4 … ranks";
+    if (parallel.ranks == 1) return "nothing to reduce: one process holds all gradients";
+    if (parallel.reduceAt == "micro_step") return "after each micro-batch: SUM over ranks, then added to the window's gradient";
+    return "once a window, in buckets, while the backward pass of a rank's last micro-batch still runs, always in the same order: SUM over ranks, not divided by their number";
+}
+
+}  // namespace
+
+std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
+    const bool several = config.parallel.ranks > 1, scales = mayScale(config);
+    const std::string scale = scales ? "scale · " : "";
+    std::vector<UpdateEvent> events{{"window", windowText(config)}};
+    if (several) events.push_back({"share", shareText(config)});
+    events.push_back({"weights", std::string("W = Σ weights of the whole window") + (several ? ", over all ranks" : "") + "; W = 0: the update is skipped"});
+    events.push_back({"forward", "of each micro-batch: " + forwardText(config.precision.mode) + ". Noise is a function of seed, update attempt and the micro-batch's number in the window"});
+    events.push_back({"loss", "Σ weight · loss of the micro-batch, in " + std::string(config.precision.mode == "fp64" ? "fp64" : "fp32")});
+    events.push_back({"backward", "of " + scale + "Σ weight · loss / W; gradients add up in " + (config.precision.mode == "fp64" ? "fp64" : "fp32")});
+    events.push_back({"reduce", reduceText(config.parallel)});
+    if (scales) events.push_back({"unscale", "gradients / scale, once (fp16; the scale starts at " + shortText(config.precision.initialScale) + ")"});
+    events.push_back({"norm", "of all gradients, in fp64; this is what train/grad_norm shows, before clipping"});
+    events.push_back({"verdict", std::string("loss, gradients and norm must be finite, else all ranks skip this update") + (scales ? " and the scale halves" : "") + "; after " +
+                      count(config.precision.maxSkippedInARow, "skip") + " in a row the run ends as diverged"});
+    if (config.optimizer.maxGradNorm)
+        events.push_back({"clip", "gradients · " + shortText(*config.optimizer.maxGradNorm) + " / norm where the norm is larger than " + shortText(*config.optimizer.maxGradNorm)});
+    events.push_back({"optimizer", config.optimizer.name + " with the rate of " + config.schedule.name + " at global_step"});
+    events.push_back({"buffers", std::string("statistics of BatchNorm, in the order of the micro-batches") + (several ? " of all ranks" : "")});
+    if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
+    events.push_back({"counters", "micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, epoch and place"});
+    if (several) events.push_back({"agree", "stop, pause, save and evaluate are done when any rank asks for them, on all ranks at this update"});
+    events.push_back({"log", "every " + toText(config.telemetry.logEvery)});
+    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, early stop"});
+    events.push_back({"save", "when due (" + toText(config.checkpoint.every) + ")" + (several ? "; the first rank writes" : "")});
+    return events;
+}
+
+}  // namespace lathe::plan
