@@ -124,8 +124,8 @@ private:
     void readPrecision() {
         const auto precision = text("precision");
         const auto amp = flag("use_amp", "precision.mode");
-        if (precision) readPrecisionName(*precision);
         if (precision) {
+            readPrecisionName(*precision);
             const std::string mode = valueText(m_values["precision.mode"]);
             if (amp == true && (mode == "fp32" || mode == "fp64"))
                 tell(Severity::Error, "precision.mode", "use_amp: true and precision: " + precision->substr(0, 40) + " contradict each other; keep one of them");

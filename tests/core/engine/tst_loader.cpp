@@ -165,6 +165,31 @@ private Q_SLOTS:
         QVERIFY(loader->atEnd());
     }
 
+    void windowsWithAWeightBudgetCountTheSamplesWeights() {
+        LoaderSettings settings = settingsOf(4, 1, 2);
+        settings.shape.weightBudget = 60;
+        const auto data = std::make_shared<MadeDataset>(64, 2, MadeDataset::Kind::Classes, true);
+        const auto loader = opened(partOf(data), settings);
+        QVERIFY(loader->shape().weights != nullptr);
+        Epoch epoch;
+        PlanEntry entry;
+        for (int number = 0; epoch < Epoch(2); ++number) {
+            const plan::Window window = plan::windowAt(loader->shape(), epoch, entry);
+            double held = 0, last = 0;
+            for (const auto& range : window.microBatches) {
+                const auto batch = loader->next();
+                QCOMPARE(batch->count(), range.end - range.begin);
+                last = 0;
+                for (const std::int64_t id : batch->ids) last += data->weight(id);
+                held += last;
+            }
+            QVERIFY(window.isTail || held >= 60);
+            QVERIFY(held - last < 60);
+            epoch = window.nextEpoch;
+            entry = window.nextEntry;
+        }
+    }
+
     void prefetchedBatchesDoNotCount() {
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(64, 2)), settingsOf(4, 1, 2));
         take(*loader, 20);
