@@ -50,7 +50,7 @@ Trainer::Due Trainer::dueNow(bool applied) {
 
 /// Every rank wishes what any of them wishes.
 void Trainer::agreeOnWishes(Due& due) {
-    if (m_parts.parallel->world() == 1 || m_ending) return;
+    if (m_parts.parallel->world() == 1 || m_outOfStep) return;
     enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32 };
     const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
                                (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0);
@@ -263,6 +263,7 @@ void Trainer::endBy(const Error& error, bool save) {
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
     end(state, error.text(), save && m_parts.parallel->world() == 1);  // the other ranks are elsewhere
+    m_outOfStep = m_parts.parallel->world() > 1;
     m_ending->lostContact = m_ending->lostContact || error.code == ErrorCode::LostContact;
     const std::string text = error.text();
     visit({.point = Point::Exception, .text = text});

@@ -161,6 +161,7 @@ private:
     Trigger m_evaluateEvery, m_saveEvery;
     Wishes m_wishes;
     bool m_agreed = false;                   ///< all ranks have the same wishes
+    bool m_outOfStep = false;                ///< this rank failed: the others are elsewhere
     std::optional<Ending> m_ending;
     Metrics m_metrics;                       ///< of the newest evaluation of this session
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint

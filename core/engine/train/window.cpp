@@ -214,12 +214,11 @@ bool Trainer::evaluationGoesOn() {
     enum : std::uint64_t { Stop = 1, Pause = 2 };
     while (true) {
         const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0));
-        const bool isAlone = m_parts.parallel->world() == 1;
         if ((agreed & Stop) != 0) {
-            if (!isAlone) adoptStop();
+            if (m_parts.parallel->world() > 1) adoptStop();
             return false;
         }
-        if ((agreed & Pause) == 0 || (m_ending && !isAlone)) return true;
+        if ((agreed & Pause) == 0) return true;
         m_wishes.pause = true;
         holdWhilePaused();
         m_agreed = false;

@@ -173,7 +173,7 @@ private Q_SLOTS:
         QVERIFY(loader->shape().weights != nullptr);
         Epoch epoch;
         PlanEntry entry;
-        for (int number = 0; epoch < Epoch(2); ++number) {
+        while (epoch < Epoch(2)) {
             const plan::Window window = plan::windowAt(loader->shape(), epoch, entry);
             double held = 0, last = 0;
             for (const auto& range : window.microBatches) {
