@@ -52,7 +52,7 @@ ExitCode tellSheet(const Options& options, const rundir::RunFolder& run, launch:
     else tellSheetText(run, *sheet);
     if (!sheet->refused) return ExitCode::Completed;
     if (!options.json) tell("Would not start: " + sheet->refused->text());
-    return exitCodeOf(*sheet->refused);
+    return exitCodeOf(sheet->refused->code);
 }
 
 }  // namespace lathe::trainer
