@@ -116,6 +116,7 @@ void CurvePainter::flagColumns() {
 void CurvePainter::paintColumns(const Stroke& stroke) {
     const QRgb color = qPremultiply(stroke.color.rgba());
     const double height = m_image.height(), half = stroke.width / 2;
+    const int reach = int(1.5 * half) + 2;  // of a steep segment beyond its ends
     const AxisMap& y = m_scene.y;
     const auto toPixel = [&](float value) { return std::clamp((1 - y.unit(double(value))) * height, -height, 2 * height); };
     double previousTop = 0, previousBottom = 0, previousX = 0;
@@ -130,7 +131,7 @@ void CurvePainter::paintColumns(const Stroke& stroke) {
         }
         const double top = toPixel(column.extent.max), bottom = toPixel(low);
         const double middle = (top + bottom) / 2, previousMiddle = (previousTop + previousBottom) / 2;
-        if (int(k) + 1 < m_left) {  // only where the line comes from
+        if (int(k) + reach < m_left) {  // only where the line comes from
         } else if (joined && bottom - top <= 1.3 * std::abs(middle - previousMiddle) + 1.5) {
             // The slope explains the height: a smooth line, which whole columns would turn into stairs.
             drawSegment(m_image, {previousX + 0.5, previousMiddle}, {double(k) + 0.5, middle}, half, color, m_left);
