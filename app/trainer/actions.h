@@ -20,6 +20,9 @@ struct Options {
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs
     std::vector<std::string> settings;
+    std::string command;           ///< run, again: a person's own command
+    std::vector<std::string> words;///< the same, or what is added to it, given word by word behind --
+    std::string name, workdir;     ///< run, again: settings of their own
 };
 
 ExitCode run(const Options& options);

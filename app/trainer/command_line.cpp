@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace lathe::trainer {
 namespace {
@@ -21,6 +23,7 @@ enum Needs : unsigned {
     Detach = 8,         // --detach: verbs that start a session
     Curve = 16,         // --new-curve: verbs that go on with a state
     Sheet = 32,         // --dry-run: verbs that go on from a checkpoint
+    Command = 64,       // --command, --name, --workdir, and words behind --
 };
 
 struct Verb {
@@ -32,8 +35,8 @@ struct Verb {
 };
 
 constexpr std::array kVerbs = {
-    Verb{"run", "CONFIG", "Train: a configuration file or the name of a preset", Target | Settings | Detach, run},
-    Verb{"again", "RUN", "A new run with the same configuration", Target | Settings | Detach, again},
+    Verb{"run", "CONFIG", "Train: a configuration file or the name of a preset; or run your own command", Settings | Detach | Command, run},
+    Verb{"again", "RUN", "A new run with the same configuration or command", Target | Settings | Detach | Command, again},
     Verb{"continue,resume", "RUN", "Go on from the newest checkpoint of a run", Target | Settings | Detach | Curve | Sheet, continueRun},
     Verb{"roll-back", "RUN@STEP", "Go back to a checkpoint and go on from there on a new branch of the same run", Target | Settings | Detach | Curve | Sheet, rollBack},
     Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach | Curve | Sheet, fork},
@@ -68,12 +71,20 @@ constexpr const char* kFooter =
     "Exit codes: 0 completed, 2 bad usage or configuration, 3 failed, 4 stopped on request, 5 killed or interrupted,\n"
     "6 diverged, 7 memory exhausted, 8 in use by another process.";
 
+void addCommandOptions(CLI::App& command, Options& options, bool isAgain) {
+    command.add_option("--command", options.command, isAgain ? "The command to run instead" : "Your own program and its arguments, quoted as for a shell but run without one");
+    command.add_option("--name", options.name, "Name of the run");
+    command.add_option("--workdir", options.workdir, "Folder that the command runs in (else the current one)");
+    command.footer(isAgain ? "-- WORDS… are added to the command's arguments; --set argument.lr=1e-3 changes one." : "Instead of --command, the command's words may stand behind --: run -- python train.py --lr 3e-4");
+}
+
 void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, bool& startsSession) {
     std::string name = verb.name;
     const std::size_t comma = name.find(',');
     CLI::App* command = app.add_subcommand(name.substr(0, comma), verb.help);
     if (comma != std::string::npos) command->alias(name.substr(comma + 1));
     if ((verb.needs & Target) != 0) command->add_option(verb.target, options.target)->required();
+    else if (*verb.target != '\0') command->add_option(verb.target, options.target);
     const bool isSeries = verb.action == series;
     if ((verb.needs & More) != 0) {
         const bool isNames = isSeries || verb.action == records;
@@ -84,6 +95,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_option("--set", options.settings, "section.key=value, overrides the configuration; may be repeated")
             ->allow_extra_args(false);
     }
+    if ((verb.needs & Command) != 0) addCommandOptions(*command, options, verb.action == again);
     if ((verb.needs & Detach) != 0) command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
     if ((verb.needs & Curve) != 0) command->add_flag("--new-curve", options.newCurve, "Make the learning-rate curve anew for the length the run has now; else it stays as it was");
     if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");
@@ -96,6 +108,13 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         chosen = action;
         startsSession = (needs & Detach) != 0;
     });
+}
+
+/// What stands behind "--" is another program's: it is not read here. The number of words before it.
+int takeWords(int argc, char** argv, Options& options) {
+    const auto end = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
+    if (end != argv + argc) options.words.assign(end + 1, argv + argc);
+    return static_cast<int>(end - argv);
 }
 
 }  // namespace
@@ -112,10 +131,15 @@ ExitCode runCommandLine(int argc, char** argv) {
     app.add_option("--workspace", options.workspace, "Folder that holds all runs (else $LATHE_WORKSPACE, else ~/lathe)");
     app.add_flag("--json", options.json, "Answer in JSON");
     for (const Verb& verb : kVerbs) addVerb(app, verb, options, chosen, startsSession);
+    const int own = takeWords(argc, argv, options);
     try {
-        app.parse(argc, argv);
+        app.parse(own, argv);
     } catch (const CLI::ParseError& problem) {
         return app.exit(problem) == 0 ? ExitCode::Completed : ExitCode::Usage;
+    }
+    if (own < argc && chosen != run && chosen != again) {
+        tell("Only run and again take words behind --");
+        return ExitCode::Usage;
     }
     if (startsSession) launch::holdStopSignals();
     return chosen(options);

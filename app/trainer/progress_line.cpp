@@ -54,6 +54,14 @@ void ProgressLine::show(const launch::Glance& glance) {
     m_shownNs = now;
 }
 
+void ProgressLine::print(const std::string& output) {
+    if (output.empty()) return;
+    if (m_terminal) std::fputs("\r\033[K", stderr);
+    std::fwrite(output.data(), 1, output.size(), stdout);
+    if (m_terminal && output.back() != '\n') std::fputc('\n', stdout);
+    std::fflush(stdout);
+}
+
 void ProgressLine::finish() {
     if (m_terminal && !m_shown.empty()) std::fputc('\n', stderr);
     m_shown.clear();

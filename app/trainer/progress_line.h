@@ -15,6 +15,8 @@ class ProgressLine {
 public:
     ProgressLine();
     void show(const launch::Glance& glance);
+    /// Output of the run's own program, to standard output, above the line.
+    void print(const std::string& output);
     void finish();  ///< leaves the line as it is and goes to the next
 
 private:

@@ -1,6 +1,7 @@
 #include "run_facts.h"
 
 #include "base/clock.h"
+#include "config/command_text.h"
 #include "launch/supervisor.h"
 #include "launch/verbs.h"
 #include "output.h"
@@ -48,6 +49,7 @@ static json exitJson(const RunFolder& run, const launch::Standing& standing) {
     if (record && record->exitCode) code = *record->exitCode;
     json out = {{"code", code}, {"reason", standing.why}};
     if (record && record->signal) out["signal"] = *record->signal;
+    if (record && record->commandExitCode) out["command_code"] = *record->commandExitCode;
     return out;
 }
 
@@ -140,8 +142,21 @@ static json skippedJson(const store::RunReader& reader) {
     return out;
 }
 
+/// A person's own command with the settings among its arguments; null for Lathe's training.
+static json commandJson(const RunFolder& run) {
+    const auto config = launch::configOf(run, std::max(1, rundir::newestSession(run)));
+    const auto command = config && config::isCommand(*config) ? config::splitCommand(config->command.line) : Result<config::CommandWords>(Error{});
+    if (!command) return nullptr;
+    const config::CommandParts parts = config::partsOf(*command);
+    return {{"line", config->command.line}, {"folder", config->command.folder}, {"arguments", std::map(parts.settings.begin(), parts.settings.end())},
+            {"variables", std::map(parts.variables.begin(), parts.variables.end())}};
+}
+
 json showJson(const RunFolder& run) {
     json out = resultJson(run);
+    out["command"] = commandJson(run);
+    const auto session = rundir::readSession(run, rundir::newestSession(run));
+    out["environment"] = session ? json(session->environment) : json::object();
     out["id"] = out["run"];
     const auto standing = launch::standingOf(run);
     out["why"] = standing.why;

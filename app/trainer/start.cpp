@@ -1,6 +1,7 @@
 #include "start.h"
 
 #include "launch/supervisor.h"
+#include "log_follower.h"
 #include "output.h"
 #include "progress_line.h"
 #include "run_facts.h"
@@ -33,14 +34,28 @@ void tellLeftover(const rundir::RunFolder& run) {
     tell("Waiting for the worker of the last session to save and leave, at most a minute");
 }
 
+std::vector<std::string> settingsOf(const Options& options) {
+    std::vector<std::string> settings = options.settings;
+    if (!options.name.empty()) settings.push_back("run.name=" + options.name);
+    if (!options.workdir.empty()) settings.push_back("command.folder=" + options.workdir);
+    return settings;
+}
+
 static ExitCode superviseHere(const Options& options, launch::Prepared prepared) {
     ProgressLine line;
     launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}, prepared.notice};
+    LogFollower output(prepared.run.rankLog(0));
+    const auto summary = rundir::readSummary(prepared.run);
+    const bool showsOutput = !options.json && summary && summary->task == rundir::kCommandTask;  // a worker's log repeats what the line says
     if (!options.json) {
         tell("Run " + displayName(prepared.run) + " in " + prepared.run.place().string());
-        supervisor.glance = [&](const launch::Glance& glance) { line.show(glance); };
+        supervisor.glance = [&](const launch::Glance& glance) {
+            if (showsOutput) line.print(output.take());
+            line.show(glance);
+        };
     }
     const ExitCode code = launch::superviseSession(supervisor, std::move(prepared.lock));
+    if (showsOutput) line.print(output.take());
     line.finish();
     if (!options.json) tellWhere(prepared.run);
     else printJson(resultJson(prepared.run));

@@ -9,6 +9,8 @@ namespace lathe::trainer {
 
 /// Says so where a worker without supervisor has to be waited for.
 void tellLeftover(const rundir::RunFolder& run);
+/// --set, and the options that stand for settings.
+std::vector<std::string> settingsOf(const Options& options);
 /// Supervises a prepared session here, or in the background with --detach; prints what came of it.
 ExitCode start(const Options& options, Result<launch::Prepared> prepared);
 

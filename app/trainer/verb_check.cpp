@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
+#include "launch/command_facts.h"
 #include "output.h"
 #include "plan/order.h"
 #include "problems.h"
@@ -103,6 +104,13 @@ static void estimateDisk(const stdfs::path& workspace, const config::RunConfig& 
     }
 }
 
+/// A person's own command: what it does with data is its own affair.
+static void lookAtCommand(const config::RunConfig& config, std::vector<Problem>& problems, Found& found) {
+    if (config::hasErrors(problems)) return;
+    if (const auto fine = launch::checkCommand(config.command); !fine) problems.push_back({fine.error().key, Severity::Error, fine.error().sentence});
+    else found.sentences.push_back("command: " + config.command.line);
+}
+
 ExitCode check(const Options& options) {
     auto loaded = config::load(options.target);
     if (!loaded) return fail(options, loaded.error());
@@ -110,7 +118,9 @@ ExitCode check(const Options& options) {
     std::vector<Problem> problems = config::check(*loaded);
     // Data that were not chosen, or that a text which cannot be read would have chosen, are no problem of their own.
     const bool chosen = !loaded->config.data.train.empty();
-    Found found = chosen ? lookAtData(loaded->config) : Found{};
+    const bool isCommand = config::isCommand(loaded->config);
+    Found found = chosen && !isCommand ? lookAtData(loaded->config) : Found{};
+    if (isCommand) lookAtCommand(loaded->config, problems, found);
     if (found.train && !config::hasErrors(problems)) {
         planLength(loaded->config, found);
         if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(options), loaded->config, *model, found);

@@ -29,9 +29,7 @@ static Result<Compared> read(const rundir::RunFolder& run) {
     Compared out;
     out.id = manifest.id;
     out.name = displayName(run);
-    for (const auto& [key, value] : config::toValues(config)) {
-        if (key != "run.name" && key != "run.note") out.settings[key] = config::valueText(value);
-    }
+    for (auto& [key, value] : config::comparedSettings(config)) out.settings[key] = std::move(value);
     const json facts = rowJson(run);
     for (const char* key : {"state", "step", "sessions"}) {
         if (facts.contains(key)) out.results[key] = facts[key].is_string() ? facts[key].get<std::string>() : facts[key].dump();

@@ -53,6 +53,16 @@ static void printRecords(const json& facts) {
         print("  " + text(row.at("type")) + " " + text(row.at("name")) + ": " + text(row.at("count")) + ", steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")));
 }
 
+static void printCommand(const json& facts) {
+    const json& command = facts.at("command");
+    if (command.is_null()) return;
+    print("command " + text(command.at("line")) + " in " + text(command.at("folder")));
+    for (const auto& [name, value] : command.at("arguments").items()) print("  " + name + " " + text(value));
+    const json& environment = facts.at("environment");
+    if (const std::string commit = environment.value("git.commit", ""); !commit.empty())
+        print("  commit " + commit + " of " + environment.value("git.branch", "") + ", changed: " + environment.value("git.dirty", ""));
+}
+
 ExitCode show(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -68,6 +78,7 @@ ExitCode show(const Options& options) {
         const json& parent = facts.at("parent");
         print(text(parent.at("verb")) + " of run " + text(parent.at("run")) + (text(parent.at("checkpoint")).empty() ? "" : " from " + text(parent.at("checkpoint"))));
     }
+    printCommand(facts);
     if (!facts.at("best").is_null()) print("best " + text(facts.at("best").at("metric")) + " " + text(facts.at("best").at("value")) + " at step " + text(facts.at("best").at("step")));
     print("sessions:");
     printSessions(facts);

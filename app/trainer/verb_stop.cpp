@@ -101,10 +101,16 @@ ExitCode save(const Options& options) {
     const json before = statusOf(**client);
     const auto text = ask(**client, live::Verb::SaveNow);
     if (!text) return fail(options, text.error());
+    const auto summary = rundir::readSummary(*run);
+    const bool isCommand = summary && summary->task == rundir::kCommandTask;
+    const auto asked = std::chrono::steady_clock::now();
     while (true) {
         const json status = statusOf(**client);
         if (status.empty()) return fail(options, notRunning(*run));
+        if (isCommand && std::chrono::steady_clock::now() - asked > std::chrono::minutes(1))
+            return fail(options, Error{ErrorCode::Timeout, "The script has been asked and has not told of a checkpoint within a minute; it may still save", {}, {}});
         if (status.value("saves", 0) > before.value("saves", 0)) {
+            if (isCommand) return answer(options, *run, "The script has saved; lathe-trainer show " + run->name() + " tells where");
             const std::string folder = status.value("last_checkpoint", "");
             return answer(options, *run, "Saved " + folder, {{"checkpoint", folder}});
         }

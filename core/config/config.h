@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lathe::config {
@@ -42,7 +43,8 @@ Result<Loaded> load(const std::string& fileOrPreset);
 /// A configuration without errors; otherwise the first of them, naming the file.
 Result<RunConfig> loadUsable(const std::string& fileOrPreset);
 /// Applies "section.key=value" on top: what was wrong with that key before is forgotten, new problems are appended.
-/// Relative paths are relative to the working folder.
+/// Relative paths are relative to the working folder. "argument.name=value" changes a setting among the arguments of
+/// command.line.
 void applySettings(Loaded& loaded, const std::vector<std::string>& settings);
 
 /// All rules that need no look at data or devices: ranges, choices, combinations. Every problem at once.
@@ -63,6 +65,13 @@ struct Difference {
 };
 std::vector<Difference> diff(const RunConfig& left, const RunConfig& right);
 
+/// Whether a run is a person's own program (command.line is set), not Lathe's training.
+bool isCommand(const RunConfig& config);
+/// What a comparison shows of a configuration, in order: dotted key and text of each setting that belongs, its name and
+/// note left out. The command of a command's run is taken apart: argument.<name> for each setting among its arguments,
+/// variable.<name> for each variable in front of it, and command.line without them.
+std::vector<std::pair<std::string, std::string>> comparedSettings(const RunConfig& config);
+
 struct Preset {
     std::string name;   ///< file name without .yaml
     std::string title;  ///< first comment line of the file
@@ -70,7 +79,7 @@ struct Preset {
 };
 std::vector<Preset> presets();
 
-/// "digits-convnet-lr6e-4": preset plus up to two changed keys.
+/// "digits-convnet-lr6e-4": preset plus up to two changed keys; "train-lr3e-4": a command's script and up to two settings.
 std::string suggestName(const std::string& preset, const RunConfig& base, const RunConfig& changed);
 
 /// Text of `lathe-trainer config-reference`: every section and key with help, unit, range, default.

@@ -27,6 +27,7 @@ struct Facts {
     bool multiline = false;
     Level level = Level::Basic;
     Applies applies = Applies::Start;
+    Belongs belongs = Belongs::Training;
 };
 
 inline constexpr double kMany = 1e15;  ///< no real run counts further, and every such integer is exact as a double
@@ -45,15 +46,15 @@ template <typename V>
 constexpr void describe(V& v, Of<RunSection>) {
     using S = RunSection;
     v(&S::name, "name", "Name", "What the run is called; empty makes a name from the preset and the changed settings.",
-      {.example = "first try", .applies = Applies::Resume});
+      {.example = "first try", .applies = Applies::Resume, .belongs = Belongs::Both});
     v(&S::seed, "seed", "Seed", "Start of all random numbers: initial weights, order of the samples, dropout, augmentation.",
       {.minimum = 0, .maximum = kMany, .shortName = "seed"});
     v(&S::epochs, "epochs", "Epochs", "Passes over the training data; the run ends with this or with max_updates, whichever comes first.",
       {.minimum = 1, .maximum = 1e9, .unit = "epochs", .none = "no limit", .example = "10", .shortName = "ep", .applies = Applies::Resume});
     v(&S::maxUpdates, "max_updates", "Most updates", "Applied optimizer updates after which the run ends.",
       {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "no limit", .example = "1000", .shortName = "upd", .applies = Applies::Resume});
-    v(&S::keepAwake, "keep_awake", "Keep awake", "Keep the machine from going to sleep by itself while the run is up.", {.level = Level::Advanced, .applies = Applies::Resume});
-    v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .multiline = true, .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::keepAwake, "keep_awake", "Keep awake", "Keep the machine from going to sleep by itself while the run is up.", {.level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
+    v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .multiline = true, .level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
 }
 
 template <typename V>
@@ -261,7 +262,16 @@ constexpr void describe(V& v, Of<TelemetrySection>) {
     v(&S::logEvery, "log_every", "Record every", "How often loss, rate, gradient norm and speed are recorded.",
       {.level = Level::Advanced, .applies = Applies::Resume});
     v(&S::devicesEvery, "devices_every", "Devices every", "How often use and memory of the devices are recorded.",
-      {.level = Level::Advanced, .applies = Applies::Resume});
+      {.level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
+}
+
+template <typename V>
+constexpr void describe(V& v, Of<CommandSection>) {
+    using S = CommandSection;
+    v(&S::line, "line", "Command", "Program and arguments of your own script, quoted as for a shell but run without one; empty trains with Lathe.",
+      {.example = "python train.py --lr 3e-4", .multiline = true, .belongs = Belongs::Command});
+    v(&S::folder, "folder", "Working folder", "Where the command runs; empty takes the folder that the run is started from.",
+      {.example = "projects/flowers", .isPath = true, .belongs = Belongs::Command});
 }
 
 /// The sections themselves, in their order: visitor(&RunConfig::run, "run", "Run", "Help.").
@@ -279,6 +289,7 @@ constexpr void describeSections(V& v) {
     v(&RunConfig::evaluation, "evaluation", "Evaluation", "When the model is measured, and what counts as best.");
     v(&RunConfig::checkpoint, "checkpoint", "Checkpoint", "What is saved and kept.");
     v(&RunConfig::telemetry, "telemetry", "Telemetry", "What is recorded while it runs.");
+    v(&RunConfig::command, "command", "Command", "Your own program, run and watched in place of Lathe's training.");
 }
 
 struct CountFields {

@@ -272,7 +272,15 @@ std::string valueText(const Value& value) {
     return std::visit(ToText{}, value);
 }
 
+bool belongs(const Field& field, const Values& values) {
+    if (field.belongs == Belongs::Both) return true;
+    const auto line = values.find("command.line");
+    const auto* text = line == values.end() ? nullptr : std::get_if<std::string>(&line->second);
+    return (text != nullptr && !text->empty()) == (field.belongs == Belongs::Command);
+}
+
 bool isVisible(const Field& field, const Values& values) {
+    if (!belongs(field, values)) return false;
     if (field.visibleIfKey.empty()) return true;
     const auto found = values.find(field.visibleIfKey);
     if (found == values.end()) return false;

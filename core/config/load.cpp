@@ -2,6 +2,7 @@
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "base/program_paths.h"
+#include "config/command_text.h"
 #include "config/config.h"
 #include "config/config_paths.h"
 #include "config/flat_form.h"
@@ -15,7 +16,7 @@ namespace lathe::config {
 namespace {
 
 constexpr std::int64_t kFormat = 1;
-constexpr std::string_view kFormatKey = "format";
+constexpr std::string_view kFormatKey = "format", kArgument = "argument.";
 
 std::vector<std::string> sectionNames() {
     std::vector<std::string> names;
@@ -97,6 +98,20 @@ Loaded onlyProblem(std::string sentence) {
     return loaded;
 }
 
+/// A setting among the arguments of a person's own command.
+void applyArgument(const std::string& name, const std::string& value, Values& values, std::vector<Problem>& problems) {
+    std::string& line = std::get<std::string>(values["command.line"]);
+    const std::string key = std::string(kArgument) + name;
+    if (line.empty()) {
+        problems.push_back({key, Severity::Error, "There is no command whose arguments could be set; give one with --command"});
+        return;
+    }
+    auto changed = name.empty() ? Result<std::string>(Error{ErrorCode::Config, "Write argument.name=value, for example argument.lr=3e-4", key, {}})
+                                : withSetting(line, name, value);
+    if (changed) line = std::move(*changed);
+    else problems.push_back({key, Severity::Error, changed.error().sentence});
+}
+
 void applySetting(const std::string& setting, Values& values, std::vector<Problem>& problems) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -104,6 +119,7 @@ void applySetting(const std::string& setting, Values& values, std::vector<Proble
         return;
     }
     const std::string key = setting.substr(0, equals);
+    if (key.starts_with(kArgument)) return applyArgument(key.substr(kArgument.size()), setting.substr(equals + 1), values, problems);
     const Field* field = Schema::builtin().find(key);
     if (!field) {
         problems.push_back({key, Severity::Error, "There is no setting \"" + key.substr(0, 80) + "\"" + didYouMean(Schema::builtin().nearest(key))});

@@ -71,6 +71,7 @@ struct BuildFields {
         field.multiline = facts.multiline;
         field.level = facts.level;
         field.applies = facts.applies;
+        field.belongs = facts.belongs;
         if (std::isfinite(facts.minimum)) field.minimum = facts.minimum;
         if (std::isfinite(facts.maximum)) field.maximum = facts.maximum;
         field.minimumExclusive = facts.above;

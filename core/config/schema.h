@@ -23,6 +23,8 @@ enum class FieldType { Bool, Integer, Number, Text, Path, Choice, Interval, Inte
 enum class Level { Basic, Advanced };
 /// When a change made to a run that already exists takes effect.
 enum class Applies { Start, Resume, NextUpdate };
+/// Which runs a setting is for: Lathe's own training, a person's command (command.line is set), or both.
+enum class Belongs { Training, Command, Both };
 
 /// A field's value, one alternative for each kind of storage. std::monostate: optional and not set ("none").
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Interval,
@@ -41,6 +43,7 @@ struct Field {
     bool multiline = false;  ///< Text that may have several lines
     Level level = Level::Basic;
     Applies applies = Applies::Start;
+    Belongs belongs = Belongs::Training;
     std::optional<double> minimum, maximum;  ///< inclusive
     bool minimumExclusive = false;
     std::vector<std::string> choices;        ///< Choice only
@@ -88,7 +91,9 @@ Result<Value> readValue(const Field& field, std::string_view text);
 std::string valueText(const Value& value);
 /// Whether the value has the field's type and keeps its rule; the error is one sentence with the rule and an example.
 Result<void> checkValue(const Field& field, const Value& value);
-/// Whether the field matters given the other values.
+/// Whether the field is for a run of this kind; what is not stands in no file.
+bool belongs(const Field& field, const Values& values);
+/// Whether the field matters given the other values (it belongs, and its condition holds).
 bool isVisible(const Field& field, const Values& values);
 
 }  // namespace lathe::config

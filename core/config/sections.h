@@ -130,6 +130,13 @@ struct TelemetrySection {
     Interval devicesEvery{Interval::Unit::Seconds, 2};
 };
 
+/// A person's own program instead of Lathe's training: with a line, the other sections mean nothing but for what is said
+/// to belong to both (Belongs in schema.h).
+struct CommandSection {
+    std::string line;                                ///< program and arguments, command_text.h says how it is read; empty: Lathe trains
+    std::string folder;                              ///< working folder; empty: where the run is started from
+};
+
 /// Everything that decides what a run does. Sections stand in this order everywhere (YAML, form, reference).
 struct RunConfig {
     RunSection run;
@@ -144,6 +151,7 @@ struct RunConfig {
     EvaluationSection evaluation;
     CheckpointSection checkpoint;
     TelemetrySection telemetry;
+    CommandSection command;
 };
 
 }  // namespace lathe::config

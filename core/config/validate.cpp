@@ -1,4 +1,5 @@
 // The rules: each field's own, and what must hold between fields.
+#include "config/command_text.h"
 #include "config/config.h"
 #include "config/metrics.h"
 
@@ -133,10 +134,12 @@ void checkRest(const RunConfig& config, Problems& problems) {
     const auto& device = config.parallel.device;
     if (device != "auto" && device != "cpu" && device != "cuda" && !device.starts_with("GPU-"))
         error(problems, "parallel.device", "Device must be auto, cpu, cuda or the UUID of a GPU (GPU-…), not \"" + device.substr(0, 60) + "\"");
-    const auto& telemetry = config.telemetry;
-    if (telemetry.logEvery.unit == Interval::Unit::Never)
+    if (config.telemetry.logEvery.unit == Interval::Unit::Never)
         error(problems, "telemetry.log_every", "A run that records nothing cannot be watched; for example 100 updates");
-    const auto unit = telemetry.devicesEvery.unit;
+}
+
+void checkBoth(const RunConfig& config, Problems& problems) {
+    const auto unit = config.telemetry.devicesEvery.unit;
     if (unit != Interval::Unit::Seconds && unit != Interval::Unit::Never)
         error(problems, "telemetry.devices_every", "Devices are recorded by time; for example 2 s, or never");
     const auto& name = config.run.name;
@@ -148,6 +151,11 @@ void checkRest(const RunConfig& config, Problems& problems) {
 std::vector<Problem> validate(const RunConfig& config) {
     Problems problems;
     checkFields(config, problems);
+    checkBoth(config, problems);
+    if (isCommand(config)) {
+        if (const auto command = splitCommand(config.command.line); !command) problems.push_back({command.error().key, Severity::Error, command.error().sentence});
+        return problems;
+    }
     checkLength(config, problems);
     checkData(config, problems);
     checkTask(config, problems);

@@ -1,6 +1,7 @@
 // Writing: canonical YAML, hash, differences, run names, the reference.
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "config/command_text.h"
 #include "config/config.h"
 #include "config/config_paths.h"
 #include "config/yaml_tree.h"
@@ -10,6 +11,8 @@
 
 namespace lathe::config {
 namespace {
+
+constexpr std::size_t kNameParts = 2, kLongestName = 80;
 
 std::string yamlValue(const Field& field, const Value& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return yamlText(field.type == FieldType::Path ? writtenPath(*text) : *text);
@@ -92,8 +95,10 @@ std::string toYaml(const RunConfig& config) {
     const Values values = toValues(config);
     std::string text = "format: 1\n";
     for (const Section& section : Schema::builtin().sections()) {
-        text += section.name + ":\n";
-        for (const Field& field : section.fields) text += lineOf(field, values.find(field.key())->second);
+        std::string lines;
+        for (const Field& field : section.fields)
+            if (belongs(field, values)) lines += lineOf(field, values.find(field.key())->second);
+        if (!lines.empty()) text += section.name + ":\n" + lines;
     }
     return text;
 }
@@ -116,8 +121,43 @@ std::vector<Difference> diff(const RunConfig& left, const RunConfig& right) {
     return differences;
 }
 
+bool isCommand(const RunConfig& config) { return !config.command.line.empty(); }
+
+std::vector<std::pair<std::string, std::string>> comparedSettings(const RunConfig& config) {
+    const Values values = toValues(config);
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (const Section& section : Schema::builtin().sections()) {
+        for (const Field& field : section.fields) {
+            const std::string key = field.key();
+            if (belongs(field, values) && key != "run.name" && key != "run.note" && key != "command.line")
+                settings.emplace_back(key, valueText(values.find(key)->second));
+        }
+    }
+    if (!isCommand(config)) return settings;
+    const auto command = splitCommand(config.command.line);
+    const CommandParts parts = command ? partsOf(*command) : CommandParts{config.command.line, {}, {}};
+    settings.emplace_back("command.line", parts.line);
+    for (const auto& [name, value] : parts.variables) settings.emplace_back("variable." + name, value);
+    for (const auto& [name, value] : parts.settings) settings.emplace_back("argument." + name, value);
+    return settings;
+}
+
+static std::string commandRunName(const RunConfig& config) {
+    const auto command = splitCommand(config.command.line);
+    if (!command) return "command";
+    std::string name = commandName(*command);
+    std::size_t parts = 0;
+    for (const auto& [key, value] : partsOf(*command).settings) {
+        constexpr std::size_t kShort = 16;  // paths and texts say little in a name
+        if (parts == kNameParts || value.size() > kShort || value.find('/') != std::string::npos) continue;
+        name += "-" + key + (value == "true" ? "" : value);
+        ++parts;
+    }
+    return nameSafe(name.substr(0, kLongestName));
+}
+
 std::string suggestName(const std::string& preset, const RunConfig& base, const RunConfig& changed) {
-    constexpr std::size_t kParts = 2, kLongest = 80;
+    if (isCommand(changed)) return commandRunName(changed);
     const Values before = toValues(base), after = toValues(changed);
     std::string name = nameSafe(preset);
     if (name.empty()) name = nameSafe(changed.model.name);
@@ -125,12 +165,12 @@ std::string suggestName(const std::string& preset, const RunConfig& base, const 
     for (const Section& section : Schema::builtin().sections()) {
         for (const Field& field : section.fields) {
             const Value& value = after.find(field.key())->second;
-            if (parts == kParts || !belongsInName(field) || !isVisible(field, after) || value == before.find(field.key())->second) continue;
+            if (parts == kNameParts || !belongsInName(field) || !isVisible(field, after) || value == before.find(field.key())->second) continue;
             name += "-" + namePart(field, value);
             ++parts;
         }
     }
-    return nameSafe(name.substr(0, kLongest));
+    return nameSafe(name.substr(0, kLongestName));
 }
 
 std::string referenceText() {

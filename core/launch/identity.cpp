@@ -28,22 +28,35 @@ std::string bootId() {
     return id;
 }
 
-std::optional<std::uint64_t> startTimeOf(std::int64_t pid) {
+std::string ownerVariable(const rundir::RunFolder& run) { return "LATHE_SOCKET=" + rundir::RunFolder(run.place()).producerSocket().string(); }
+
+std::optional<ProcessFacts> factsOf(std::int64_t pid) {
     const auto text = readFile("/proc/" + std::to_string(pid) + "/stat", 4096);
     if (!text) return std::nullopt;
     // Field 2 is the program's name in parentheses and may hold anything: count from its end.
-    std::size_t place = text->rfind(')');
-    if (place == std::string::npos) return std::nullopt;
-    ++place;
+    const std::size_t open = text->find('('), close = text->rfind(')');
+    if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+    ProcessFacts facts;
+    facts.name = text->substr(open + 1, close - open - 1);
+    std::size_t place = close + 1;
     for (int field = 3; field <= 22; ++field) {
         const std::size_t begin = text->find_first_not_of(' ', place);
         if (begin == std::string::npos) return std::nullopt;
         place = std::min(text->find(' ', begin), text->size());
-        if (field != 22) continue;
-        const auto value = readInteger(std::string_view(*text).substr(begin, place - begin));
-        if (value && *value >= 0) return static_cast<std::uint64_t>(*value);
+        const std::string_view word = std::string_view(*text).substr(begin, place - begin);
+        if (field == 3) facts.state = word.front();
+        if (field != 4 && field != 22) continue;
+        const auto value = readInteger(word);
+        if (!value || *value < 0) return std::nullopt;
+        if (field == 4) facts.parent = *value;
+        else facts.startTime = static_cast<std::uint64_t>(*value);
     }
-    return std::nullopt;
+    return facts;
+}
+
+std::optional<std::uint64_t> startTimeOf(std::int64_t pid) {
+    const auto facts = factsOf(pid);
+    return facts ? std::optional(facts->startTime) : std::nullopt;
 }
 
 std::optional<rundir::ProcessIdentity> identityOf(std::int64_t pid, const std::string& token) {

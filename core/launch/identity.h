@@ -14,6 +14,17 @@ namespace lathe::launch {
 std::string hostName();
 /// Differs after each start of the machine.
 std::string bootId();
+/// "LATHE_SOCKET=<path in the run folder>": stands in the environment of what a command's run starts, and tells whose a
+/// process is; not the run's id, which a copied folder has too.
+std::string ownerVariable(const rundir::RunFolder& run);
+/// What /proc/<pid>/stat tells of a process.
+struct ProcessFacts {
+    std::string name;             ///< of its program, at most 15 bytes
+    char state = '?';             ///< Z: ended, not collected yet
+    std::int64_t parent = 0;
+    std::uint64_t startTime = 0;
+};
+std::optional<ProcessFacts> factsOf(std::int64_t pid);
 std::optional<std::uint64_t> startTimeOf(std::int64_t pid);
 /// Whether any process has this id now; one that ended and was not collected yet does not count.
 bool isTaken(std::int64_t pid);

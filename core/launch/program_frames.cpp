@@ -62,7 +62,7 @@ Result<std::unique_ptr<ProgramFrames>> ProgramFrames::listen(const rundir::RunFo
 }
 
 std::vector<std::pair<std::string, std::string>> ProgramFrames::environment() const {
-    return {{"LATHE_SOCKET", std::filesystem::absolute(m_run.producerSocket()).string()}, {"LATHE_TOKEN", m_token}, {"LATHE_RUN", m_runId}};
+    return {{"LATHE_SOCKET", rundir::RunFolder(m_run.place()).producerSocket().string()}, {"LATHE_TOKEN", m_token}, {"LATHE_RUN", m_runId}};
 }
 
 Result<void> ProgramFrames::take(const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) {
@@ -79,6 +79,11 @@ Result<void> ProgramFrames::take(const live::Producer& from, ProducerMessage typ
             if (!in.finished()) return malformed("saved");
             m_saved = std::max(m_saved, number);
             return {};
+        }
+        case ProducerMessage::Listens: {
+            ByteReader in(body);
+            m_heeds |= in.get<std::uint8_t>();
+            return in.finished() ? Result<void>() : malformed("listens");
         }
         default: break;
     }

@@ -47,6 +47,9 @@ public:
 
     int producers() const { return m_server->producers(); }      ///< programs that have ever said hello
     int connections() const { return m_server->connections(); }
+    /// Whether a program that is connected has said that it heeds this wish.
+    bool listensForStop() const { return connections() > 0 && (m_heeds & 1) != 0; }
+    bool listensForSave() const { return connections() > 0 && (m_heeds & 2) != 0; }
     std::int64_t savedRequests() const { return m_saved; }       ///< newest "save now" that the program says it has done
     std::uint64_t missing() const { return m_server->missing(); }///< messages that programs had to drop
     /// Of the program that connected first; while it has not said any, of the one that did so last.
@@ -76,6 +79,7 @@ private:
     live::Segment& m_segment;
     const int m_ring, m_session;
     std::string m_token;
+    unsigned m_heeds = 0;
     std::int64_t m_attempt = 0, m_step = 0, m_saved = 0;
     std::int64_t m_startMonotonicNs = 0, m_startWallNs = 0;
     config::SeriesNames m_names;

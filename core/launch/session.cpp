@@ -36,17 +36,20 @@ Session::~Session() {
 
 void Session::wait(int milliseconds) {
     std::vector<pollfd> what = {{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}};
-    for (int rank = 0; rank < world(); ++rank)
-        if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pidfd(), POLLIN, 0});
+    if (m_program) what.push_back({m_program->pollFd(), POLLIN, 0});
+    if (m_command) what.push_back({m_command->pollFd(), POLLIN, 0});
+    else for (int rank = 0; rank < world(); ++rank)
+        if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pollFd(), POLLIN, 0});
     if (::poll(what.data(), what.size(), milliseconds) <= 0) return;
     signalfd_siginfo info{};
     while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
     if (what[1].revents != 0) m_server->poll();
+    if (what[3].revents != 0) m_program->poll();
 }
 
 bool Session::turn(int milliseconds) {
     wait(milliseconds);
-    m_workersGone = m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
+    m_gone = m_command ? m_command->poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
     drain(false);
     watchHeartbeat();
     sampleDevices();
@@ -56,7 +59,7 @@ bool Session::turn(int milliseconds) {
     m_awake.look();
     if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
     glance();
-    return !m_workersGone;
+    return !m_gone;
 }
 
 void Session::drain(bool final) {
@@ -90,8 +93,22 @@ void Session::flush() {
     m_segment->setControl(m_control);
 }
 
+/// A command has no slot of its own: that its process lives is its sign of life.
+void Session::beatForCommand() {
+    m_beat.phase = m_ladder.stage() != StopLadder::Stage::None ? live::Phase::Finishing : m_control.pause ? live::Phase::Paused : live::Phase::Training;
+    m_beat.attempt = m_book->lastAttempt();
+    m_beat.step = m_book->lastStep();
+    m_beat.acknowledged = m_control.number;
+    m_beat.monotonicNs = now();
+    m_beat.pid = static_cast<std::int32_t>(m_command->pid());
+    m_segment->beat(0, m_beat);
+    const std::int64_t paused = m_pausedNs + (m_control.pause ? now() - m_pauseBeganNs : 0);
+    m_summary.activeSeconds = m_summary.activeBefore + static_cast<double>(now() - m_startedNs - paused) / 1e9;
+}
+
 void Session::watchHeartbeat() {
-    if (const auto beat = m_segment->heartbeat(0)) m_beat = *beat;
+    if (m_command) beatForCommand();
+    else if (const auto beat = m_segment->heartbeat(0)) m_beat = *beat;
     if (m_beat.durableCheckpoint != m_durableSeen) {  // a checkpoint waits for its points to be recorded
         m_durableSeen = m_beat.durableCheckpoint;
         drain(false);
@@ -153,14 +170,14 @@ void Session::afterCheckpoint() {
 void Session::setWishes() {
     ++m_control.number;
     m_segment->setControl(m_control);
+    if (m_program) m_program->setWishes(m_control);
 }
 
 void Session::signalled(int number) {
     log::info("Got signal " + signalText(number));
     if (m_ladder.stage() == StopLadder::Stage::None) {
-        m_ladder.ask(false, now());
-        m_control.stop = live::Control::Stop::SaveAndStop;
-        tellEvent("stop_asked", "Asked to save and stop by signal " + signalText(number));
+        const live::Reply reply = askToStop(false);
+        tellEvent("stop_asked", "Asked by signal " + signalText(number) + ": " + reply.text);
     } else {
         m_ladder.hurry(now());
         m_control.stop = live::Control::Stop::Discard;
@@ -170,13 +187,14 @@ void Session::signalled(int number) {
 }
 
 void Session::climb() {
-    if (m_workersGone) return;
+    if (m_gone) return;
     const bool fresh = now() - m_beat.monotonicNs < 5 * kSecond;
-    const bool saving = fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
+    const bool saving = m_command == nullptr && fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
     const StopLadder::Stage stage = m_ladder.advance(now(), saving);
     if (stage == StopLadder::Stage::None) return;
-    m_workers->signal(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
-    tellEvent("stop_asked", std::string(world() > 1 ? "The workers were " : "The worker was ") + m_ladder.text(now()));
+    signalAll(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
+    const char* who = m_command ? "The command was " : world() > 1 ? "The workers were " : "The worker was ";
+    tellEvent("stop_asked", who + m_ladder.text(now()));
     m_summaryDue = true;
 }
 
@@ -206,7 +224,7 @@ void Session::setState(State state) {
 void Session::writeSummary() {
     m_summary.updatedNs = wall();
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
-    for (int rank = 0; rank < world(); ++rank) capLog(m_run.rankLog(rank));
+    for (int rank = 0; rank < world() && !m_command; ++rank) capLog(m_run.rankLog(rank));  // a command's keeper does it
     m_summaryNs = now();
     m_summaryDue = false;
 }
@@ -222,7 +240,7 @@ std::string Session::phaseText() const {
 }
 
 void Session::glance() {
-    if (!m_options.glance || !m_book || (!m_workersGone && now() - m_glanceNs < kGlanceEvery)) return;
+    if (!m_options.glance || !m_book || (!m_gone && now() - m_glanceNs < kGlanceEvery)) return;
     m_glanceNs = now();
     Glance view;
     view.state = m_summary.state;
@@ -252,14 +270,31 @@ int Session::decidingRank() const {
     return 0;
 }
 
+/// How rank `rank` ended, or the command; nothing while it runs or where none was started.
+std::optional<ExitStatus> Session::endOf(int rank) const {
+    if (m_command) return m_command->poll();
+    return m_workers ? m_workers->end(rank) : std::nullopt;
+}
+
+void Session::signalAll(int number) {
+    if (m_command) m_command->signal(number);
+    else if (m_workers) m_workers->signal(number);
+}
+
 SessionEnd Session::judge() const {
     const int rank = decidingRank();
     EndFacts facts;
     facts.ended = m_book->ended(rank);
-    facts.exit = m_workers ? m_workers->end(rank).value_or(ExitStatus{}) : ExitStatus{};
+    facts.exit = endOf(rank).value_or(ExitStatus{});
     facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
     facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
     facts.logTail = logTail(m_run.rankLog(rank), 3);
+    facts.isCommand = m_command != nullptr;
+    facts.stopAsked = m_ladder.stage() != StopLadder::Stage::None;
+    if (m_program && m_program->goodbye()) {
+        facts.saidFailed = m_program->goodbye()->how == ProgramFrames::Goodbye::How::Failed;
+        facts.said = m_program->goodbye()->why;
+    }
     SessionEnd end = judgeEnd(facts);
     const bool asOne = end.state == State::Completed || end.state == State::Stopped || end.state == State::Diverged || end.state == State::Interrupted;
     if (world() > 1 && !asOne) end.why = "Rank " + std::to_string(rank) + ": " + end.why;
@@ -279,20 +314,35 @@ void Session::drainLast() {
     afterCheckpoint();
 }
 
+/// What a program sent just before it ended still lies in its sockets.
+void Session::takeTheRest() {
+    if (!m_program || !m_gone) return;
+    const std::int64_t deadline = now() + 2 * kSecond;  // a stranger that goes on sending is not waited for
+    pollfd what{m_program->pollFd(), POLLIN, 0};
+    while (::poll(&what, 1, 0) > 0 && now() < deadline) {
+        m_program->poll();
+        drain(false);
+    }
+}
+
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
-    if (m_workers && !m_workersGone) m_workers->signal(SIGKILL);
+    if (!m_gone) signalAll(SIGKILL);
     std::error_code ignored;
     std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);
-    if (m_book && m_segment) drainLast();
+    if (m_book && m_segment) {
+        takeTheRest();
+        drainLast();
+    }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
     // A failure for what the configuration says is told apart for scripts.
-    const auto workerEnd = m_workers ? m_workers->end(decidingRank()) : std::nullopt;
-    const bool workerRefused = workerEnd && workerEnd->code == static_cast<int>(ExitCode::Usage);
+    const auto ended = endOf(decidingRank());
+    const bool workerRefused = !m_command && ended && ended->code == static_cast<int>(ExitCode::Usage);
     if (end.state == State::Failed && (problem != nullptr ? exitCodeOf(problem->code) == ExitCode::Usage : workerRefused)) code = ExitCode::Usage;
     for (const auto& reserve : {m_run.reserve(), m_run.recordReserve()}) giveSpaceBack(reserve);
+    m_program.reset();
     writeExitRecord(end, static_cast<int>(code));
     return code;
 }
@@ -301,7 +351,9 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     m_record.state = end.state;
     m_record.why = end.why;
     m_record.endedNs = wall();
-    if (m_workers && m_workers->end(decidingRank())) m_record.signal = m_workers->end(decidingRank())->signal;
+    const auto ended = endOf(decidingRank());
+    if (ended) m_record.signal = ended->signal;
+    if (ended && m_command) m_record.commandExitCode = ended->code;
     m_record.exitCode = exitCode;
     m_record.counters = m_summary.counters;
     const auto kept = rundir::listCheckpoints(m_run.checkpoints());

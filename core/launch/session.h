@@ -1,11 +1,13 @@
-// One live session as its supervisor sees it: shared memory, worker, recorder, socket, summary. superviseSession() makes
-// one, turns its loop until the worker is gone, and closes it.
+// One live session as its supervisor sees it: shared memory, worker or command, recorder, socket, summary.
+// superviseSession() makes one, turns its loop until what it runs is gone, and closes it.
 // Thread: one.
 #pragma once
 
 #include "config/sections.h"
 #include "device/devices.h"
+#include "launch/command_process.h"
 #include "launch/frame_book.h"
+#include "launch/program_frames.h"
 #include "launch/sleep_inhibitor.h"
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
@@ -49,11 +51,14 @@ private:
     Result<void> openMemory();
     Result<void> openStore();
     Result<void> startWorkers();
+    Result<void> startCommand();
     Result<void> announce();
     void wait(int milliseconds);
     void drain(bool final);
+    void takeTheRest();
     void flush();
     void watchHeartbeat();
+    void beatForCommand();
     void sampleDevices();
     void afterCheckpoint();
     void climb();
@@ -63,10 +68,14 @@ private:
     void setState(rundir::State state);
     void glance();
     int decidingRank() const;
+    std::optional<ExitStatus> endOf(int rank) const;
+    void signalAll(int number);
     SessionEnd judge() const;
     void drainLast();
     void writeExitRecord(const SessionEnd& end, int exitCode);
     live::Reply answer(const live::Request& request);
+    live::Reply askToStop(bool discard);
+    live::Reply askToPause(bool pause);
     live::Reply pin(const std::string& folder);
     std::string statusJson() const;
     std::string phaseText() const;
@@ -89,9 +98,11 @@ private:
     std::unique_ptr<store::RunWriter> m_writer;
     std::unique_ptr<FrameBook> m_book;
     std::unique_ptr<live::ControlServer> m_server;
-    std::optional<WorkerGroup> m_workers;
+    std::optional<WorkerGroup> m_workers;   ///< of a training
+    std::unique_ptr<CommandProcess> m_command;///< or a person's command
+    std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
-    bool m_workersGone = false;
+    bool m_gone = false;                    ///< what ran has ended, all of it
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
 
@@ -103,6 +114,7 @@ private:
     std::uint64_t m_lost = 0;               ///< frames that nobody has
     std::uint64_t m_oomKillsBefore = 0;
     std::string m_recorderProblem;
+    std::int64_t m_startedNs = 0, m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
     std::int64_t m_durableSeen = -1;
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -56,7 +58,29 @@ static SessionEnd judgeWithoutAccount(const EndFacts& facts) {
     return {State::Failed, withTail("The worker failed with exit code " + std::to_string(*facts.exit.code), facts.logTail)};
 }
 
+/// What was asked to stop counts as stopped, whatever exit code its own handling of SIGTERM gave it.
+static SessionEnd judgeCommand(const EndFacts& facts) {
+    const ExitStatus& exit = facts.exit;
+    const std::string more = exit.note.empty() ? "" : "; " + exit.note;
+    const std::string said = !facts.saidFailed || facts.said.empty() ? "" : ": " + facts.said;
+    if (!exit.code && !exit.signal) return {State::Killed, "The command ended and nobody knows how" + more};
+    if (exit.signal && *exit.signal == SIGKILL) {
+        if (!facts.killedBy.empty()) return {State::Killed, "The command was ended: " + facts.killedBy + more};
+        if (facts.systemRanOutOfMemory) return {State::OutOfMemory, "The system ended the command because memory ran out" + more};
+    }
+    if (facts.stopAsked) {
+        if (exit.code == 0) return {State::Stopped, "Stopped on request" + more};
+        const std::string how = exit.code ? "exit code " + std::to_string(*exit.code) : "signal " + signalText(*exit.signal);
+        return {State::Stopped, "Stopped on request, with " + how + more};
+    }
+    if (exit.signal) return {State::Killed, withTail("The command was ended by signal " + signalText(*exit.signal) + more, facts.logTail)};
+    if (*exit.code == 0 && facts.saidFailed) return {State::Failed, "The script said that it failed" + said + more};
+    if (*exit.code == 0) return {State::Completed, "The command ended with exit code 0" + more};
+    return {State::Failed, withTail("The command failed with exit code " + std::to_string(*exit.code) + said + more, facts.logTail)};
+}
+
 SessionEnd judgeEnd(const EndFacts& facts) {
+    if (facts.isCommand) return judgeCommand(facts);
     if (!facts.ended) return judgeWithoutAccount(facts);
     SessionEnd end{facts.ended->state, facts.ended->why};
     // What it said stands; that it fell over while leaving is worth a word.
@@ -75,13 +99,28 @@ std::uint64_t outOfMemoryKills() {
     return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
 }
 
+/// The end of a file as a new one.
+static bool copyEnd(const std::filesystem::path& from, const std::filesystem::path& to, std::uintmax_t bytes) {
+    const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int target = ::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool copied = source >= 0 && target >= 0 && ::lseek(source, -static_cast<off_t>(bytes), SEEK_END) >= 0;
+    while (copied && bytes > 0) {
+        const ssize_t got = ::sendfile(target, source, nullptr, static_cast<std::size_t>(bytes));
+        if (got > 0) bytes -= static_cast<std::uintmax_t>(got);
+        else copied = got < 0 && errno == EINTR;
+    }
+    for (const int fd : {source, target})
+        if (fd >= 0) ::close(fd);
+    return copied;
+}
+
 void capLog(const std::filesystem::path& file) {
     constexpr std::uintmax_t kMost = 16u << 20;
     std::error_code problem;
     const auto size = std::filesystem::file_size(file, problem);
     if (problem || size <= kMost) return;
-    std::filesystem::copy_file(file, file.string() + ".1", std::filesystem::copy_options::overwrite_existing, problem);
-    if (!problem) std::filesystem::resize_file(file, 0, problem);
+    // Where there is no room for a copy, an old log is worth less than the disk.
+    if (copyEnd(file, file.string() + ".1", kMost) || size > 4 * kMost) std::filesystem::resize_file(file, 0, problem);
 }
 
 std::string logTail(const std::filesystem::path& file, int lines) {

@@ -1,9 +1,9 @@
-// How a session ended: one function from what is known to state and sentence. Only an "ended" event of the worker can
-// make it completed or stopped.
+// How a session ended: one function from what is known to state and sentence. Only an "ended" event can make a worker's
+// session completed or stopped; that of a person's command is judged by how its process ended.
 // Thread: pure functions.
 #pragma once
 
-#include "launch/worker_process.h"
+#include "launch/child_process.h"
 #include "rundir/run_folder.h"
 
 #include <optional>
@@ -26,6 +26,10 @@ struct EndFacts {
     std::string killedBy;       ///< this program ended it, and why: "did not stop within 60 s"; else empty
     bool systemRanOutOfMemory = false;
     std::string logTail;        ///< last lines of the rank's log
+    bool isCommand = false;
+    bool stopAsked = false;
+    bool saidFailed = false;    ///< command: its program said that it failed, and why
+    std::string said;
 };
 
 struct SessionEnd {
@@ -40,8 +44,8 @@ std::string signalText(int number);
 std::string silenceText(double seconds);
 /// Kills by the kernel for lack of memory since the machine started (oom_kill in /proc/vmstat).
 std::uint64_t outOfMemoryKills();
-/// Moves what is in an append-only log to "<file>.1" once it is longer than 16 MiB; whoever has it open writes on at its
-/// beginning.
+/// Moves the last 16 MiB of an append-only log to "<file>.1" once it is longer than that; whoever has it open writes on at
+/// its beginning.
 void capLog(const std::filesystem::path& file);
 /// The last `lines` lines of a file that say something, at most 1,000 bytes.
 std::string logTail(const std::filesystem::path& file, int lines);

@@ -1,13 +1,19 @@
 // Bringing a session up: plan, recorder, shared memory, worker, socket.
 #include "launch/session.h"
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/program_paths.h"
+#include "config/command_text.h"
+#include "config/config.h"
+#include "launch/command_facts.h"
 #include "launch/identity.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -64,7 +70,8 @@ Result<void> Session::open() {
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
-    LATHE_TRY(startWorkers());
+    LATHE_TRY(config::isCommand(m_config) ? startCommand() : startWorkers());
+    if (m_config.run.keepAwake) m_awake.hold((m_command ? "Running " : "Training ") + m_summary.name);
     return announce();
 }
 
@@ -79,8 +86,7 @@ Result<void> Session::readPlan() {
     const Counters loadedCounters = m_summary.counters;
     LATHE_TRY_ASSIGN(m_summary, rundir::readSummaryOrMake(m_run));
     m_summary.counters = loadedCounters;
-    m_summary.task = m_config.task.name;
-    m_summary.model = m_config.model.name;
+    tellKind(m_config, m_summary);
     m_summary.sessions = m_options.session;
     m_summary.startedNs = m_record.startedNs;
     m_summary.endedNs = 0;
@@ -140,7 +146,24 @@ Result<void> Session::startWorkers() {
     ::close(lifeline[0]);
     if (!workers) return std::move(workers).error();
     m_workers.emplace(std::move(*workers));
-    if (m_config.run.keepAwake) m_awake.hold("Training " + m_summary.name);
+    return {};
+}
+
+/// With the whole environment that the run was started in, so that it finds what it finds in a terminal.
+Result<void> Session::startCommand() {
+    m_oomKillsBefore = outOfMemoryKills();
+    LATHE_TRY_ASSIGN(const config::CommandWords words, config::splitCommand(m_config.command.line));
+    CommandOrder order{m_run, m_options.session, m_segment->fd(), m_config.command.folder, {}, words.words, words.variables};
+    LATHE_TRY(checkCommand(m_config.command));
+    LATHE_TRY_ASSIGN(order.program, findProgram(words, order.folder));
+    // Standard output is a file: without this Python would hold back what it prints.
+    if (std::getenv("PYTHONUNBUFFERED") == nullptr) order.environment.insert(order.environment.begin(), "PYTHONUNBUFFERED=1");
+    LATHE_TRY_ASSIGN(m_program, ProgramFrames::listen(m_run, m_summary, *m_segment, 0, m_options.session));
+    for (const auto& [name, value] : m_program->environment()) order.environment.push_back(name + "=" + value);
+    LATHE_TRY_ASSIGN(m_command, CommandProcess::start(order, m_token));
+    m_startedNs = Clock::system().monotonicNs();
+    const nlohmann::json surroundings = surroundingsOf(words, order.folder, order.program);
+    tellEvent("environment", "Runs " + m_config.command.line + " in " + order.folder.string(), surroundings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 
@@ -149,9 +172,10 @@ Result<void> Session::announce() {
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
     const auto self = identityOf(::getpid(), m_token);
     if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
-    std::vector<rundir::ProcessIdentity> workers;
-    for (const WorkerProcess& worker : m_workers->workers()) workers.push_back(worker.identity());
-    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, workers, m_options.session, m_record.startedNs}));
+    std::vector<rundir::ProcessIdentity> running;
+    if (m_command) running = m_command->identities();
+    else for (const ChildProcess& worker : m_workers->workers()) running.push_back(worker.identity());
+    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, running, m_options.session, m_record.startedNs}));
     writeSummary();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
 
@@ -30,34 +31,55 @@ Reply Session::answer(const live::Request& request) {
             return pin(request.argument);
         case Verb::SaveNow:
             if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping; it saves as it leaves", {}};
+            if (m_command != nullptr && !m_program->listensForSave())
+                return {0, false, std::string(kOwnCheckpoints) + " and does not listen for a wish to save", {}};
             ++m_control.saveRequests;
-            reply.text = "Saves after this update";
+            reply.text = m_command != nullptr ? "The script is asked to save" : "Saves after this update";
             break;
         case Verb::Pause:
-            if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping", {}};
-            if (m_control.pause) return {0, true, "Is paused already", {}};
-            m_control.pause = true;
-            reply.text = "Pauses after this update; memory stays taken";
-            break;
+            return askToPause(true);
         case Verb::Unpause:
-            if (!m_control.pause) return {0, true, "Is not paused", {}};
-            m_control.pause = false;
-            reply.text = "Goes on";
-            break;
+            return askToPause(false);
         case Verb::StopAndSave:
-            if (m_control.stop != live::Control::Stop::None) return {0, true, "Is stopping already: " + m_ladder.text(now()), {}};
-            m_control.stop = live::Control::Stop::SaveAndStop;
-            m_ladder.ask(false, now());
-            reply.text = "Finishes this update, saves and stops";
-            break;
         case Verb::Discard:
-            if (m_control.stop == live::Control::Stop::Discard) return {0, true, "Is stopping already: " + m_ladder.text(now()), {}};
-            m_control.stop = live::Control::Stop::Discard;
-            m_ladder.ask(true, now());
-            reply.text = "Stops without saving";
-            break;
+            reply = askToStop(request.verb == Verb::Discard);
+            if (reply.ok) break;
+            reply.ok = true;  // what is asked for happens already
+            return reply;
     }
     setWishes();
+    tellEvent("asked", reply.text);
+    m_summaryDue = true;
+    return reply;
+}
+
+/// Not ok: is stopping that way already.
+Reply Session::askToStop(bool discard) {
+    const auto wish = discard ? live::Control::Stop::Discard : live::Control::Stop::SaveAndStop;
+    if (m_control.stop >= wish) return {0, false, "Is stopping already: " + m_ladder.text(now()), {}};
+    m_control.stop = wish;
+    const bool listens = m_command == nullptr || m_program->listensForStop();
+    m_ladder.ask(discard, now(), listens);
+    if (m_command != nullptr && m_control.pause) {  // SIGTERM comes with SIGCONT
+        m_control.pause = false;
+        m_pausedNs += now() - m_pauseBeganNs;
+    }
+    if (m_command != nullptr) return {0, true, listens ? "The script is asked to stop" : "The script is told to leave (SIGTERM)", {}};
+    return {0, true, discard ? "Stops without saving" : "Finishes this update, saves and stops", {}};
+}
+
+Reply Session::askToPause(bool pause) {
+    if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping", {}};
+    if (m_control.pause == pause) return {0, true, pause ? "Is paused already" : "Is not paused", {}};
+    m_control.pause = pause;
+    setWishes();
+    Reply reply{0, true, pause ? "Pauses after this update; memory stays taken" : "Goes on", {}};
+    if (m_command != nullptr) {
+        m_command->pause(pause);
+        if (pause) m_pauseBeganNs = now();
+        else m_pausedNs += now() - m_pauseBeganNs;
+        if (pause) reply.text = "Is held where it is (SIGSTOP); memory stays taken";
+    }
     tellEvent("asked", reply.text);
     m_summaryDue = true;
     return reply;
@@ -75,7 +97,7 @@ Reply Session::pin(const std::string& folder) {
 std::string Session::statusJson() const {
     json status = {{"state", rundir::name(m_summary.state)}, {"phase", live::name(m_beat.phase)}, {"done", m_beat.done},
                    {"total", m_beat.total}, {"session", m_options.session}, {"counters", rundir::countersJson(m_summary.counters)},
-                   {"saves", m_book->saves()}, {"failed_saves", m_book->failedSaves()},
+                   {"saves", m_program ? m_program->savedRequests() : m_book->saves()}, {"failed_saves", m_book->failedSaves()},
                    {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
                    {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames},
                    {"spilled_frames", m_beat.spilledFrames}, {"pause_asked", m_control.pause},

@@ -7,6 +7,7 @@
 #include "base/number_text.h"
 #include "launch/frame_book.h"
 #include "launch/identity.h"
+#include "launch/process_tree.h"
 #include "launch/retention.h"
 #include "launch/session_row.h"
 #include "live/spill.h"
@@ -100,6 +101,21 @@ static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional
                  + run.workersLock().string(), {}, {}};
 }
 
+/// What a command had started, where its keeper was killed too: certainly of this run, whose socket stands in its environment.
+static void endLeftoverProcesses(const RunFolder& run) {
+    for (const int number : {SIGTERM, SIGKILL}) {
+        auto left = processesWith(ownerVariable(run));
+        for (const TreeProcess& process : left) log::warning("Ending leftover process " + std::to_string(process.pid) + " (" + process.name + ") of " + run.name());
+        signalAll(left, number);
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAfterKillMs);
+        while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            left = processesWith(ownerVariable(run));
+        }
+        if (left.empty()) return;
+    }
+}
+
 /// Spill files of a session with their rings: "s003-r0.spill", and those that went on after a failed write.
 static std::vector<std::pair<int, std::filesystem::path>> spillsOf(const RunFolder& run, int session, bool continued) {
     std::vector<std::pair<int, std::filesystem::path>> out;
@@ -169,6 +185,7 @@ Result<void> settleLeftovers(const RunFolder& run) {
     const auto record = rundir::readSession(run, newest);
     if (!record) return unreadableSession(run, newest, record.error());
     LATHE_TRY(endLeftoverWorkers(run, left));
+    if (!record->state) endLeftoverProcesses(run);
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
     if (record->state && live && !left) return {};

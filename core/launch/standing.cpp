@@ -39,7 +39,7 @@ static Standing whileHeld(const RunFolder& run) {
 /// The lock is free and no exit record was written.
 static Standing withoutRecord(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
     if (rundir::RunLock::isHeld(run.workersLock()))
-        return {State::Stopping, "Its supervisor was lost; the worker finishes its update and saves", true};
+        return {State::Stopping, "Its supervisor was lost; what it ran finishes and leaves", true};
     if (!live) return {State::Interrupted, "It was interrupted before its worker started", true};
     if (live->supervisor.bootId != bootId()) return {State::Interrupted, "The machine was restarted while it ran", true};
     return {State::Interrupted, "Its supervisor was lost", true};
@@ -173,6 +173,7 @@ static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::pat
         return Error{ErrorCode::Usage, "\"" + reference + "\" names no checkpoint; write RUN@STEP, RUN@best or RUN@latest", {}, {}};
     }
     LATHE_TRY_ASSIGN(RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
+    LATHE_TRY(refuseCommand(run));
     std::string which = reference.substr(at + 1);
     std::error_code ignored;
     if (!usable && rundir::parseCheckpointName(which) && std::filesystem::is_directory(run.checkpoints() / which, ignored))

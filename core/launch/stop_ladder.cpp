@@ -11,11 +11,12 @@ void StopLadder::enter(Stage stage, std::int64_t nowNs, std::int64_t seconds) {
     m_deadlineNs = nowNs + seconds * kSecond;
 }
 
-void StopLadder::ask(bool discard, std::int64_t nowNs) {
+void StopLadder::ask(bool discard, std::int64_t nowNs, bool listens) {
     if (m_stage == Stage::None) {
         m_askedNs = nowNs;
         m_discard = discard;
-        enter(Stage::Asked, nowNs, discard ? kDiscardSeconds : kAskSeconds);
+        m_listens = listens;
+        enter(Stage::Asked, nowNs, !listens ? 0 : discard ? kDiscardSeconds : kAskSeconds);
     } else if (discard && !m_discard && m_stage == Stage::Asked) {
         m_discard = true;
         m_deadlineNs = std::min(m_deadlineNs, nowNs + kDiscardSeconds * kSecond);
@@ -35,7 +36,8 @@ StopLadder::Stage StopLadder::advance(std::int64_t nowNs, bool saving) {
     if (saving && m_stage == Stage::Asked && !m_discard && nowNs - m_askedNs < kSavingSeconds * kSecond)
         m_deadlineNs = std::max(m_deadlineNs, nowNs + kTermSeconds * kSecond);
     if (nowNs < m_deadlineNs) return Stage::None;
-    if (m_stage == Stage::Asked) enter(Stage::Terminated, nowNs, m_hurried ? kHurrySeconds : kTermSeconds);
+    const int afterTerm = m_hurried ? kHurrySeconds : m_listens ? kTermSeconds : m_discard ? kDiscardSeconds : kAskSeconds;
+    if (m_stage == Stage::Asked) enter(Stage::Terminated, nowNs, afterTerm);
     else enter(Stage::Killed, nowNs, 0);
     return m_stage;
 }

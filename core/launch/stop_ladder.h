@@ -11,8 +11,9 @@ class StopLadder {
 public:
     enum class Stage { None, Asked, Terminated, Killed };
 
-    /// A first wish to stop. Discard leaves less time than saving.
-    void ask(bool discard, std::int64_t nowNs);
+    /// A first wish to stop. Discard leaves less time than saving. What does not listen gets SIGTERM at the next advance(),
+    /// and the time it would have had for an answer to leave by that.
+    void ask(bool discard, std::int64_t nowNs, bool listens = true);
     /// Leave at once: the next step comes now.
     void hurry(std::int64_t nowNs);
     /// The stage to enter now, or None when there is nothing to do. `saving`: the worker shows that it is writing a
@@ -33,7 +34,7 @@ private:
     void enter(Stage stage, std::int64_t nowNs, std::int64_t seconds);
 
     Stage m_stage = Stage::None;
-    bool m_discard = false, m_hurried = false;
+    bool m_discard = false, m_hurried = false, m_listens = true;
     std::int64_t m_askedNs = 0, m_deadlineNs = 0;
 };
 

@@ -24,6 +24,13 @@
 //     With the supervisor gone it is published after flushAll.
 //   - Its last frame is an "ended" event; then it exits with the ExitCode of that state.
 //
+// A person's own command (config::isCommand) stands in the worker's place behind its keeper (keeper.h); ProgramFrames
+// writes ring 0 for it and the supervisor beats for it. It finds in its environment what ProgramFrames tells, and else
+// everything that the run was started with. A stop asks it through the producer socket where it has said that it listens,
+// and is SIGTERM to its group where it has not, then SIGKILL to all that it started. A pause is SIGSTOP and SIGCONT to
+// all of it. How it ended is judged by its exit code and signal: 0 completed; what was asked to stop is stopped, whatever
+// its code; else failed, or killed by the signal.
+//
 // Points: train/loss, train/lr, train/grad_norm, train/samples_per_second, eval/<metric> … Events, with the fields of
 // their JSON (numbers that may be non-finite, and all metrics, as exact text; `text` of the event is a sentence):
 //   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json

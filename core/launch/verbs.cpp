@@ -3,10 +3,13 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
+#include "config/command_text.h"
+#include "launch/command_facts.h"
 #include "launch/going_on.h"
 #include "launch/identity.h"
 #include "rundir/checkpoint_manifest.h"
 
+#include <algorithm>
 #include <unistd.h>
 #include <utility>
 
@@ -61,7 +64,21 @@ static std::string nameFor(const config::RunConfig& config, const std::string& p
         if (const auto loaded = config::load(preset)) base = loaded->config;
         return config::suggestName(preset, base, config);
     }
+    if (config::isCommand(config)) return config::suggestName({}, base, config);
     return preset.empty() ? config.model.name : preset;
+}
+
+void tellKind(const config::RunConfig& config, rundir::Summary& summary) {
+    const auto command = config::isCommand(config) ? config::splitCommand(config.command.line) : Result<config::CommandWords>(config::CommandWords{});
+    summary.task = config::isCommand(config) ? rundir::kCommandTask : config.task.name;
+    summary.model = !config::isCommand(config) ? config.model.name : command ? config::commandName(*command) : std::string();
+}
+
+Result<void> refuseCommand(const RunFolder& run) {
+    const auto config = configOf(run, std::max(1, rundir::newestSession(run)));
+    if (!config || !config::isCommand(*config)) return {};  // what is wrong with a configuration is told by who needs it
+    return Error{ErrorCode::Usage, std::string(kOwnCheckpoints) + ": " + run.name() + " runs the command " + config->command.line.substr(0, 200)
+                 + "; start it anew with lathe-trainer again", {}, {}};
 }
 
 struct NewRun {
@@ -89,6 +106,11 @@ static Result<void> takeIn(const std::filesystem::path& from, const std::filesys
 
 static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun what) {
     LATHE_TRY(refuseFullDisk(workspace));
+    if (config::isCommand(what.config)) {
+        std::error_code ignored;
+        if (what.config.command.folder.empty()) what.config.command.folder = std::filesystem::current_path(ignored).string();
+        LATHE_TRY(checkCommand(what.config.command));
+    }
     what.config.run.name = nameFor(what.config, what.preset);
     rundir::RunManifest manifest;
     manifest.id = rundir::newRunId();
@@ -105,8 +127,7 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
     summary.id = manifest.id;
     summary.name = manifest.name;
     summary.preset = manifest.preset;
-    summary.task = what.config.task.name;
-    summary.model = what.config.model.name;
+    tellKind(what.config, summary);
     summary.createdNs = summary.startedNs = summary.updatedNs = manifest.createdNs;
     summary.sessions = 1;
     if (what.parent) summary.parentRun = what.parent->run;
@@ -210,6 +231,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
 }
 
 Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
+    LATHE_TRY(refuseCommand(run));
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
     const int newest = rundir::newestSession(run);
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};

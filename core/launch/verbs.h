@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Changes {
     bool newCurve = false;               ///< the learning-rate curve is made anew instead of kept as it was stored
 };
 
-/// New run from a checked configuration (config::check has no errors). An empty run.name is filled in.
+/// New run from a checked configuration (config::check has no errors). An empty run.name is filled in, and so is the
+/// working folder of a command. A command that could not be started is refused (Config) before there is a run.
 Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset);
 /// New run with the configuration of the newest session of another one, which is recorded as its parent.
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::vector<std::string>& settings);
@@ -44,6 +46,13 @@ Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundi
 /// New run with the weights only, step 0.
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                                     const std::vector<std::string>& settings);
+
+/// Why the verbs that need a checkpoint of ours are refused for a run of a person's own command.
+inline constexpr std::string_view kOwnCheckpoints = "This script keeps its own checkpoints";
+/// The refusal (Usage) for such a run; nothing to object to for others.
+Result<void> refuseCommand(const rundir::RunFolder& run);
+/// Fills in what a list says of the kind of a run: task and model, or "command" and the script's name.
+void tellKind(const config::RunConfig& config, rundir::Summary& summary);
 
 /// Takes the run's lock for a short piece of work, or says who holds it (Busy). Leftovers of a lost supervisor are
 /// settled first.

@@ -13,14 +13,14 @@ static constexpr std::int64_t kSecond = 1'000'000'000;
 Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
     WorkerGroup group(plan.waitSeconds);
     for (int rank = 0; rank < plan.world; ++rank) {
-        WorkerCommand command;
+        ChildCommand command;
         command.program = plan.program;
         command.arguments = {"train", "--run", plan.run.place().string(), "--session", std::to_string(plan.session), "--rank", std::to_string(rank),
                              "--world", std::to_string(plan.world), "--segment-fd", "3", "--lifeline-fd", "4"};
         command.log = plan.run.rankLog(rank);
-        command.segmentFd = plan.segmentFd;
-        command.lifelineFd = plan.lifelineFd;
-        LATHE_TRY_ASSIGN(WorkerProcess worker, WorkerProcess::start(command, plan.token));
+        command.descriptors = {plan.segmentFd, plan.lifelineFd};
+        command.environment = {"LATHE_SOCKET="};  // of a run that this one was started from within
+        LATHE_TRY_ASSIGN(ChildProcess worker, ChildProcess::start(command, plan.token));
         group.m_workers.push_back(std::move(worker));
     }
     group.m_ends.resize(group.m_workers.size());
@@ -81,7 +81,7 @@ void WorkerGroup::endFor(int rank, std::string problem, std::int64_t nowNs) {
 }
 
 void WorkerGroup::signal(int number) const {
-    for (const WorkerProcess& worker : m_workers) worker.signal(number);
+    for (const ChildProcess& worker : m_workers) worker.signal(number);
 }
 
 }  // namespace lathe::launch

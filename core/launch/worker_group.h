@@ -4,7 +4,7 @@
 // Thread: one; the clock comes from outside.
 #pragma once
 
-#include "launch/worker_process.h"
+#include "launch/child_process.h"
 #include "live/segment.h"
 
 #include <cstdint>
@@ -28,7 +28,7 @@ public:
     static Result<WorkerGroup> start(const Plan& plan);
 
     int world() const { return static_cast<int>(m_workers.size()); }
-    const std::vector<WorkerProcess>& workers() const { return m_workers; }
+    const std::vector<ChildProcess>& workers() const { return m_workers; }
     /// Collects ends, and looks at the heartbeats of several ranks. True once all workers are gone.
     bool turn(const live::Segment& segment, std::int64_t nowNs);
     bool allGone() const { return m_order.size() == m_workers.size(); }
@@ -52,7 +52,7 @@ private:
     void endFor(int rank, std::string problem, std::int64_t nowNs);
 
     std::int64_t m_waitSeconds;
-    std::vector<WorkerProcess> m_workers;
+    std::vector<ChildProcess> m_workers;
     std::vector<std::optional<ExitStatus>> m_ends;
     std::vector<int> m_order;
     std::int64_t m_killAtNs = 0;                   ///< 0: nobody has to go

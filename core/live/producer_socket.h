@@ -22,7 +22,7 @@ constexpr std::size_t kMaxProducerMessage = 16u << 20;  ///< bytes of a body
 /// Types of messages; 1 to 9 are those of the frames that become of them.
 enum class ProducerMessage : std::uint16_t {
     Series = 1, Points = 2, Event = 3, Table = 4, Histogram = 5, Text = 6, Image = 7, Summary = 8, OwnCheckpoint = 9,
-    Hello = 16, Saved = 17, Total = 18, Goodbye = 19,
+    Hello = 16, Saved = 17, Total = 18, Goodbye = 19, Listens = 20,
     Welcome = 32, Refused = 33, Wishes = 34, Taken = 35
 };
 

@@ -122,6 +122,7 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     out.why = reader.text("why", "");
     if (reader.has("exit_code")) out.exitCode = reader.small("exit_code");
     if (reader.has("signal")) out.signal = reader.small("signal");
+    if (reader.has("command_exit_code")) out.commandExitCode = reader.small("command_exit_code");
     if (reader.has("counters")) out.counters = readCounters(reader, "counters");
     out.lastCheckpoint = reader.text("last_checkpoint", "");
     out.environment = reader.textMap("environment");
@@ -142,6 +143,7 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
     }
     if (record.exitCode) object["exit_code"] = *record.exitCode;
     if (record.signal) object["signal"] = *record.signal;
+    if (record.commandExitCode) object["command_exit_code"] = *record.commandExitCode;
     if (record.counters) object["counters"] = countersJson(*record.counters);
     if (!record.environment.empty()) object["environment"] = record.environment;
     return replaceFile(fs, run.sessionJson(record.number), jsonText(object));

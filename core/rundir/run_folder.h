@@ -128,6 +128,7 @@ struct SessionRecord {
     std::int64_t endedNs = 0;
     std::string why;                   ///< a sentence
     std::optional<int> exitCode, signal;
+    std::optional<int> commandExitCode;///< that of a person's own command; exitCode is Lathe's for the state
     std::optional<Counters> counters;  ///< at the last attempt that was recorded
     std::string lastCheckpoint;        ///< newest complete one then
     std::map<std::string, std::string> environment;  ///< what must be equal for bit-equal numbers (LibTorch, CPU, threads …)
@@ -153,6 +154,9 @@ struct BestValue {
     std::int64_t step = 0;
     bool higherIsBetter = false;
 };
+
+/// Summary::task of a run that is a person's own command; its model is the script's name.
+constexpr const char* kCommandTask = "command";
 
 /// summary.json: small and replaced whole; feeds the history index and every list of runs.
 struct Summary {

@@ -58,7 +58,7 @@ extern "C" {
 enum { LATHE_VERSION_ = 1, LATHE_MOST_BODY_ = 16 << 20, LATHE_MOST_NAMES_ = 65535, LATHE_HEADER_ = 16, LATHE_EVERY_MS_ = 20 };
 enum {
     LATHE_SERIES_ = 1, LATHE_POINTS_ = 2, LATHE_EVENT_ = 3, LATHE_TABLE_ = 4, LATHE_HISTOGRAM_ = 5, LATHE_TEXT_ = 6, LATHE_IMAGE_ = 7,
-    LATHE_SUMMARY_ = 8, LATHE_CHECKPOINT_ = 9, LATHE_HELLO_ = 16, LATHE_SAVED_ = 17, LATHE_TOTAL_ = 18, LATHE_GOODBYE_ = 19,
+    LATHE_SUMMARY_ = 8, LATHE_CHECKPOINT_ = 9, LATHE_HELLO_ = 16, LATHE_SAVED_ = 17, LATHE_TOTAL_ = 18, LATHE_GOODBYE_ = 19, LATHE_LISTENS_ = 20,
     LATHE_WELCOME_ = 32, LATHE_REFUSED_ = 33, LATHE_WISHES_ = 34, LATHE_TAKEN_ = 35
 };
 
@@ -79,6 +79,7 @@ typedef struct lathe_run {
     uint32_t name_count, name_room;
     int stop;
     uint64_t saves_asked, saves_seen;
+    int listens;                    /* wishes that the recorder knows to be heeded: 1 stop, 2 save */
     int wishes_known;
     int64_t sent_ms;
 } lathe_run;
@@ -288,6 +289,7 @@ static inline int lathe_ready_(lathe_run* run) {
     if (run->pid != getpid() && !run->off) {
         lathe_disconnect_(run); /* this process's copy */
         run->pid = getpid();
+        run->listens = 0;
         run->used = run->sent = 0;
         run->number = run->taken = run->waiting = run->lost = 0;
         for (uint32_t i = 0; i < run->name_count; ++i) free(run->names[i]);
@@ -436,9 +438,20 @@ static inline void lathe_total(lathe_run* run, int64_t steps) {
     lathe_pump_(run, 0);
 }
 
+/* Tells the recorder, once, that this program heeds a wish: only then is it waited for. */
+static inline void lathe_listen_(lathe_run* run, int wish) {
+    unsigned char* at;
+    if (run->listens & wish) return;
+    at = lathe_begin_(run, LATHE_LISTENS_, 1);
+    if (at == NULL) return;
+    lathe_put_(at, (uint64_t)wish, 1);
+    run->listens |= wish;
+}
+
 /* Whether somebody asked the run to stop: save what is to be kept, and leave the loop. */
 static inline int lathe_should_stop(lathe_run* run) {
     if (run->off || !lathe_ready_(run)) return 0;
+    lathe_listen_(run, 1);
     lathe_pump_(run, 0);
     return run->stop != 0;
 }
@@ -446,6 +459,7 @@ static inline int lathe_should_stop(lathe_run* run) {
 /* 1 once for each time somebody asked to save now. */
 static inline int lathe_save_requested(lathe_run* run) {
     if (run->off || !lathe_ready_(run)) return 0;
+    lathe_listen_(run, 2);
     lathe_pump_(run, 0);
     if (run->saves_asked <= run->saves_seen) return 0;
     run->saves_seen = run->saves_asked;

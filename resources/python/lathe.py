@@ -44,7 +44,7 @@ __version__ = "1"
 _VERSION = 1
 _MAGIC = b"LATHEPRG"
 _SERIES, _POINTS, _EVENT, _TABLE, _HISTOGRAM, _TEXT, _IMAGE, _SUMMARY, _CHECKPOINT = range(1, 10)
-_HELLO, _SAVED, _TOTAL, _GOODBYE, _WELCOME, _REFUSED, _WISHES, _TAKEN = 16, 17, 18, 19, 32, 33, 34, 35
+_HELLO, _SAVED, _TOTAL, _GOODBYE, _LISTENS, _WELCOME, _REFUSED, _WISHES, _TAKEN = 16, 17, 18, 19, 20, 32, 33, 34, 35
 _HEADER = struct.Struct("<IHHQ")
 _PLACE = struct.Struct("<qq")
 _MOST_BODY = 16 << 20
@@ -271,14 +271,22 @@ class Run:
 
     def should_stop(self):
         """Whether somebody asked the run to stop: save what is to be kept, and leave the loop."""
+        self._listen(1)
         return self._stop != 0
 
     def save_requested(self):
         """True once for each time somebody asked to save now."""
+        self._listen(2)
         if self._saves_asked <= self._saves_seen:
             return False
         self._saves_seen = self._saves_asked
         return True
+
+    def _listen(self, wish):
+        """Tells the recorder, once, that this script heeds the wish: only then is it waited for."""
+        if not self._listens & wish:
+            self._listens |= wish
+            self._send(_LISTENS, struct.pack("<B", wish))
 
     def finish(self, failed=False, why="", timeout=_EXIT_SECONDS, stopped=False):
         """Sends what is left, for at most `timeout` seconds, and ends the recording. Called at exit by itself."""
@@ -325,6 +333,7 @@ class Run:
         self._goodbye = None
         self._stop = 0
         self._saves_asked = self._saves_seen = 0
+        self._listens = 0                    # wishes that the recorder knows to be heeded
         self._first_wishes = True
 
     def _start(self):

@@ -178,14 +178,16 @@ void SchemaForm::refilter() {
     m_scroll->widget()->setUpdatesEnabled(false);
     bool any = false;
     for (const Card& card : m_cards) {
-        bool cardShown = false;
+        bool cardShown = false, matters = false;
         for (FieldRow* row : card.rows) {
+            matters = matters || m_model.isVisible(row->key());
             // The field somebody types in stays, even when what is typed makes it unchanged again.
             const bool shown = isShown(*row, card, words) || (row->input()->hasFocus() && words.isEmpty() && m_model.isVisible(row->key()));
             row->setVisible(shown);
             cardShown = cardShown || shown;
         }
         card.frame->setVisible(cardShown);
+        card.link->setVisible(matters);
         card.link->setEnabled(cardShown || (words.isEmpty() && !m_onlyChanged->isChecked()));
         any = any || cardShown;
     }

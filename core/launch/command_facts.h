@@ -1,0 +1,28 @@
+// What a person's command means on this machine now: which file is executed, and what is worth remembering of the
+// surroundings that its results may depend on.
+// Thread: functions without shared state.
+#pragma once
+
+#include "base/result.h"
+#include "config/command_text.h"
+#include "config/sections.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace lathe::launch {
+
+/// Looked up as a shell does: with a slash it is a path (relative to the working folder), else it is searched for in the
+/// PATH that the command is given. The error (Config) names the key.
+Result<std::filesystem::path> findProgram(const config::CommandWords& command, const std::filesystem::path& folder);
+/// Whether the command could be started: its line, its working folder, its program.
+Result<void> checkCommand(const config::CommandSection& command);
+
+/// For the record of the session: the program's file, the state of the git repository that the working folder lies in
+/// (git.commit, git.branch, git.dirty), and those variables that results often depend on. Only variables of a fixed list
+/// are kept (command_facts.cpp): an environment holds secrets. The command itself gets all of them.
+std::map<std::string, std::string> surroundingsOf(const config::CommandWords& command, const std::filesystem::path& folder,
+                                                  const std::filesystem::path& program);
+
+}  // namespace lathe::launch
