@@ -43,7 +43,7 @@ public:
 
     static constexpr int kGraceSeconds = 5;        ///< of the others once a rank has ended badly
     static constexpr int kCleanGraceSeconds = 30;  ///< … has ended well
-    static constexpr int kSilenceSeconds = 8;      ///< without a beat while others beat: stopped or stuck in the kernel
+    static constexpr int kSilenceSeconds = 10;     ///< without a beat while others beat: stopped or stuck in the kernel
 
 private:
     explicit WorkerGroup(std::int64_t waitSeconds) : m_waitSeconds(waitSeconds) {}

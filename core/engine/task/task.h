@@ -51,7 +51,10 @@ public:
     virtual ~Task() = default;
     virtual std::vector<Phase> phases() const { return {Phase{}}; }
     virtual std::int64_t outputs() const = 0;                                        ///< width of the model's last layer
-    virtual double weightOf(const Batch& batch) const = 0;                           ///< Σ weights of the term, without a forward pass
+    virtual double weightOf(const Batch& batch) const = 0;                           ///< Σ weights of the first term, without a forward pass
+    /// Terms that loss() gives, always as many; and Σ weights of each, in their order.
+    virtual std::size_t terms() const { return 1; }
+    virtual std::vector<double> weightsOf(const Batch& batch) const { return {weightOf(batch)}; }
     virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
     virtual std::unique_ptr<MetricPool> metrics() const = 0;
     virtual std::vector<config::Metric> metricInfo() const = 0;                       ///< first: the default for "best"

@@ -136,9 +136,9 @@ private:
     UpdateResult runPhase(const PhaseParts& parts, bool apply);
     void weighWindow(UpdateResult& result);
     at::Tensor forward(const PhaseParts& parts, Context& context, const at::Tensor& input);
-    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double factor);
+    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale);
     at::Tensor seedGradient(double factor, const at::Tensor& like);
-    double windowLoss(double weight);
+    double windowLoss();
     void applyPhase(const PhaseParts& parts, const UpdateResult& result);
     void count(const UpdateResult& result);
     void checkTarget();
@@ -175,7 +175,8 @@ private:
     bool m_windowLoaded = false;
     Probe m_probe;
     std::vector<StatisticsUpdate> m_statistics;
-    std::vector<double> m_losses;            ///< Σ coefficient · sum of each micro-batch
+    std::vector<double> m_totals;            ///< Σ weights of each term over the window
+    std::vector<double> m_losses;            ///< coefficient · sum of each term of each micro-batch
     std::vector<at::Tensor> m_deviceLosses;  ///< the same, where they are on another device
     std::vector<double> m_weights;           ///< scratch of weighWindow()
     at::Tensor m_seed;

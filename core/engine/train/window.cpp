@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 namespace lathe::engine {
 namespace {
@@ -51,7 +50,7 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     result.learningRate = m_settings.baseRate * plan::factorAt(m_settings.schedule, m_progress.counters.globalStep);
     result.scale = m_parts.precision->scale();
     weighWindow(result);
-    if (result.weight == 0) {
+    if (std::all_of(m_totals.begin(), m_totals.end(), [](double total) { return total == 0; })) {
         result.loss = result.gradNorm = std::nan("");
         result.reason = "no sample of the window has weight";
         return result;
@@ -60,13 +59,13 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     m_losses.clear();
     m_deviceLosses.clear();
     m_parts.parallel->runWindow(*parts.storage, m_window.microBatches.size(), [&](std::size_t microBatch) {
-        forwardBackward(parts, microBatch, result.scale / result.weight);
+        forwardBackward(parts, microBatch, result.scale);
         if (!apply) return;
         visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1,
                .total = static_cast<std::int64_t>(m_window.microBatches.size())});
     });
     if (result.scale != 1) parts.storage->scaleGradients(1 / result.scale);
-    result.loss = windowLoss(result.weight);
+    result.loss = windowLoss();
     const GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
     result.gradNorm = norm.value;
     result.reason = m_parts.precision->verdict(result.loss, norm);
@@ -76,19 +75,24 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     return result;
 }
 
-/// Σ weights and the digest of the sample ids, over all ranks in the order of the window.
+/// Σ weights of each term and the digest of the sample ids, over all ranks in the order of the window.
 void Trainer::weighWindow(UpdateResult& result) {
     constexpr std::uint64_t kExact = (std::uint64_t{1} << 53) - 1;  // digests travel as doubles
+    const std::size_t terms = m_parts.task->terms();
     m_weights.clear();
     for (const Batch& batch : m_batches) {
-        m_weights.push_back(m_parts.task->weightOf(batch));
+        const std::vector<double> weights = m_parts.task->weightsOf(batch);
+        LATHE_ASSERT(weights.size() == terms);
+        m_weights.insert(m_weights.end(), weights.begin(), weights.end());
         m_weights.push_back(static_cast<double>(hash64(std::as_bytes(std::span(batch.ids)), batch.ids.size()) & kExact));
     }
     m_parts.parallel->gather(m_weights);
-    for (std::size_t i = 0; i < m_weights.size(); i += 2) {
-        result.weight += m_weights[i];
-        result.windowDigest = hash64(std::as_bytes(std::span(&m_weights[i + 1], 1)), result.windowDigest);
+    m_totals.assign(terms, 0);
+    for (std::size_t i = 0; i < m_weights.size(); i += terms + 1) {
+        for (std::size_t term = 0; term < terms; ++term) m_totals[term] += m_weights[i + term];
+        result.windowDigest = hash64(std::as_bytes(std::span(&m_weights[i + terms], 1)), result.windowDigest);
     }
+    result.weight = m_totals.front();
 }
 
 at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at::Tensor& input) {
@@ -102,7 +106,7 @@ at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at:
     return castType ? output.to(at::kFloat) : output;  // loss and metrics are never computed in a short format
 }
 
-void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double factor) {
+void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale) {
     const Batch& batch = m_batches[microBatch - m_share.begin];
     Context context;
     context.training = true;
@@ -111,22 +115,18 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
     context.statistics = &m_statistics;
     const at::Tensor output = forward(parts, context, batch.input);
     const std::vector<LossTerm> terms = m_parts.task->loss(output, batch);
-    if (terms.front().sum.is_cpu()) {
-        double loss = 0;
-        for (const LossTerm& term : terms) loss += term.coefficient * term.sum.item<double>();
-        m_losses.push_back(loss);
-    } else {
-        at::Tensor loss = terms.front().sum.detach().to(at::kDouble) * terms.front().coefficient;
-        for (std::size_t i = 1; i < terms.size(); ++i) loss = loss + terms[i].sum.detach().to(at::kDouble) * terms[i].coefficient;
-        m_deviceLosses.push_back(loss);
-    }
+    LATHE_ASSERT(terms.size() == m_totals.size());
     at::Tensor total = terms.front().sum;
-    double seed = terms.front().coefficient * factor;
-    if (terms.size() > 1) {
-        total = total * seed;
-        for (std::size_t i = 1; i < terms.size(); ++i) total = total + terms[i].sum * (terms[i].coefficient * factor);
-        seed = 1;
+    double seed = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const LossTerm& term = terms[i];
+        if (term.sum.is_cpu()) m_losses.push_back(term.coefficient * term.sum.item<double>());
+        else m_deviceLosses.push_back(term.sum.detach().to(at::kDouble) * term.coefficient);
+        const double factor = m_totals[i] == 0 ? 0 : term.coefficient * scale / m_totals[i];
+        if (terms.size() == 1) seed = factor;
+        else total = i == 0 ? term.sum * factor : total + term.sum * factor;
     }
+    if (terms.size() > 1) seed = 1;
     if (total.requires_grad()) total.backward(seedGradient(seed, total));
 }
 
@@ -138,13 +138,20 @@ at::Tensor Trainer::seedGradient(double factor, const at::Tensor& like) {
     return m_seed;
 }
 
-double Trainer::windowLoss(double weight) {
+/// Σ over terms of what all micro-batches gave, divided by the term's weight.
+double Trainer::windowLoss() {
     if (!m_deviceLosses.empty()) {  // one read from the device for all of them
         const at::Tensor losses = at::stack(m_deviceLosses).cpu();
         m_losses.assign(losses.const_data_ptr<double>(), losses.const_data_ptr<double>() + losses.numel());
     }
     m_parts.parallel->gather(m_losses);
-    return std::accumulate(m_losses.begin(), m_losses.end(), 0.0) / weight;
+    double loss = 0;
+    for (std::size_t term = 0; term < m_totals.size(); ++term) {
+        double sum = 0;
+        for (std::size_t i = term; i < m_losses.size(); i += m_totals.size()) sum += m_losses[i];
+        if (m_totals[term] != 0) loss += sum / m_totals[term];
+    }
+    return loss;
 }
 
 void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {

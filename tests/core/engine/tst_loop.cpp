@@ -100,6 +100,35 @@ private Q_SLOTS:
         QCOMPARE(f.p(), 1.0 - 1.25);
     }
 
+    // P4: each term is divided by its own weight over the whole window
+    void eachTermHasItsOwnWeight() {
+        class TwoTerms final : public Task {
+        public:
+            std::int64_t outputs() const override { return 1; }
+            double weightOf(const Batch& batch) const override { return static_cast<double>(batch.count()); }
+            std::size_t terms() const override { return 2; }
+            std::vector<double> weightsOf(const Batch& batch) const override { return {weightOf(batch), batch.ids.front() == 0 ? 1.0 : 3.0}; }
+            std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
+                const std::vector<double> weights = weightsOf(batch);
+                return {{"loss", output.sum(), weights[0], 1}, {"penalty", output.sum() * output.sum(), weights[1], 0.5}};
+            }
+            std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<MeanPool>(); }
+            std::vector<config::Metric> metricInfo() const override { return {{"loss", false}}; }
+        };
+        Fixture f;
+        f.windows.batches = {batchOf({{1.0}}, 0), batchOf({{2.0}, {3.0}}, 1)};
+        f.shape = {.samples = 2, .batchSize = 1, .microBatches = 2};
+        const PlannedAccumulation accumulation(f.shape);
+        TwoTerms task;
+        TrainerParts parts{.task = &task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = f.parallel.get(),
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .best = f.best.get(),
+                           .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
+        Trainer(parts, f.settings).run();
+        // sums 1 and 5, weights 3; squares 1 and 25, weights 4, coefficient 1/2
+        QCOMPARE(f.recorder.rows.at(0).result.loss, 6.0 / 3 + 0.5 * 26.0 / 4);
+        QVERIFY(std::abs(f.p() - (1 - (6.0 / 3 + 0.5 * 2 * 26.0 / 4))) < 1e-5);
+    }
+
     void windowSizeDoesNotChangeTheUpdate() {
         const std::vector<double> inputs{0.3, -1.7, 2.9, 0.01, 4.4, -0.6, 1.1, 0.7};
         std::vector<double> results, losses, norms;
