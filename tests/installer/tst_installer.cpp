@@ -1,4 +1,5 @@
 // labels: process
+// timeout: 300
 // The installer on machines where something is wrong: it ends with one sentence, leaves nothing half done, and goes on next time.
 #include "installed_clone.h"
 

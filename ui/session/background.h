@@ -25,7 +25,7 @@ void runInBackground(QThreadPool& pool, QObject* context, Work work, Done done) 
     auto receiver = std::make_shared<QPointer<QObject>>(new QObject(context));
     pool.start([receiver, work = std::move(work), done = std::move(done)]() mutable {
         auto result = std::make_shared<std::invoke_result_t<Work>>(work());
-        QMetaObject::invokeMethod(qApp, [receiver, result, done = std::move(done)]() mutable {
+        QMetaObject::invokeMethod(QCoreApplication::instance(), [receiver, result, done = std::move(done)]() mutable {
             if (receiver->isNull()) return;
             delete receiver->data();
             done(std::move(*result));

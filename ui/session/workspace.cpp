@@ -190,7 +190,7 @@ void Workspace::Impl::look(bool whole) {
     runInBackground(pool, q, [history = history, path = folder, known = runs, knownStamps = stamps, receiver = QPointer<Workspace>(q)] {
         if (!*history) *history = store::History::open(path);
         static_cast<void>((*history)->refresh([receiver](std::size_t done, std::size_t total) {
-            QMetaObject::invokeMethod(qApp, [receiver, done, total] {
+            QMetaObject::invokeMethod(QCoreApplication::instance(), [receiver, done, total] {
                 if (receiver) Q_EMIT receiver->indexProgress(int(done), int(total));
             }, Qt::QueuedConnection);
         }));
