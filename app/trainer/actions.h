@@ -3,6 +3,7 @@
 
 #include "base/exit_code.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Options {
     std::vector<std::string> settings;
     std::string command;           ///< run, again: a person's own command
     std::vector<std::string> words;///< the same, or what is added to it, given word by word behind --
+    std::int64_t pid = 0;          ///< record: the process, 0: whoever started this one
     std::string name, workdir;     ///< run, again: settings of their own
 };
 
@@ -41,6 +43,7 @@ ExitCode save(const Options& options);
 ExitCode runs(const Options& options);
 ExitCode show(const Options& options);
 ExitCode series(const Options& options);
+ExitCode record(const Options& options);
 ExitCode records(const Options& options);
 ExitCode compare(const Options& options);
 ExitCode verify(const Options& options);

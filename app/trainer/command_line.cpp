@@ -51,6 +51,7 @@ constexpr std::array kVerbs = {
     Verb{"runs", "", "List all runs", Nothing, runs},
     Verb{"show", "RUN", "Everything about a run", Target, show},
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
+    Verb{"record", "", "Record a script that runs already, in the background; its client calls this (see resources/python, resources/c)", Detach, record},
     Verb{"records", "RUN", "List what a program logged beside its curves (tables, texts, pictures …), or print those of a name", Target | More, records},
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
@@ -96,7 +97,12 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
             ->allow_extra_args(false);
     }
     if ((verb.needs & Command) != 0) addCommandOptions(*command, options, verb.action == again);
-    if ((verb.needs & Detach) != 0) command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
+    if (verb.action == record) {
+        command->add_option("--pid", options.pid, "The script's process (else the one that started this)");
+        command->add_option("--name", options.name, "Name of the run");
+    } else if ((verb.needs & Detach) != 0) {
+        command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
+    }
     if ((verb.needs & Curve) != 0) command->add_flag("--new-curve", options.newCurve, "Make the learning-rate curve anew for the length the run has now; else it stays as it was");
     if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");
     if (isSeries) {

@@ -84,7 +84,7 @@ static Result<void> waitUntilUp(int ready, pid_t supervisor, const rundir::RunFo
 }
 
 /// The lock goes along: a fork shares its open file, so it is never free in between.
-static ExitCode superviseApart(const Options& options, launch::Prepared prepared) {
+static ExitCode superviseApart(const Options& options, launch::Prepared prepared, const std::optional<launch::Recording>& recording = {}) {
     const rundir::RunFolder run = prepared.run;
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return fail(options, fileError("make", "a pipe", errno));
@@ -93,7 +93,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
     if (supervisor == 0) {
         ::close(ready[0]);
         leaveTerminal();
-        std::_Exit(static_cast<int>(launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice}, std::move(prepared.lock))));
+        std::_Exit(static_cast<int>(launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice, recording}, std::move(prepared.lock))));
     }
     launch::releaseStopSignals();
     ::close(ready[1]);
@@ -102,12 +102,23 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
     ::close(ready[0]);
     if (!up) return fail(options, up.error());
     if (options.json) {
-        printJson(resultJson(run));
+        nlohmann::json facts = resultJson(run);
+        if (recording) {
+            facts["socket"] = (run.place() / run.producerSocket().filename()).string();
+            facts["token"] = recording->token;
+        }
+        printJson(facts);
     } else {
         const auto manifest = rundir::readManifest(run);
         print((manifest ? manifest->id : std::string("?")) + " " + run.place().string());
     }
     return ExitCode::Completed;
+}
+
+ExitCode startRecording(const Options& options, Result<launch::Prepared> prepared, const launch::Recording& recording) {
+    if (!prepared) return fail(options, prepared.error());
+    prepared->run = prepared->run.held();
+    return superviseApart(options, std::move(*prepared), recording);
 }
 
 ExitCode start(const Options& options, Result<launch::Prepared> prepared) {

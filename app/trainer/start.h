@@ -3,6 +3,7 @@
 
 #include "actions.h"
 #include "base/result.h"
+#include "launch/supervisor.h"
 #include "launch/verbs.h"
 
 namespace lathe::trainer {
@@ -13,5 +14,7 @@ void tellLeftover(const rundir::RunFolder& run);
 std::vector<std::string> settingsOf(const Options& options);
 /// Supervises a prepared session here, or in the background with --detach; prints what came of it.
 ExitCode start(const Options& options, Result<launch::Prepared> prepared);
+/// A recorder in the background for a process that is there already; prints what its client needs to reach it.
+ExitCode startRecording(const Options& options, Result<launch::Prepared> prepared, const launch::Recording& recording);
 
 }  // namespace lathe::trainer

@@ -4,6 +4,7 @@
 
 #include "launch/child_process.h"
 #include "launch/keeper.h"
+#include "launch/program_process.h"
 
 #include <filesystem>
 #include <memory>
@@ -22,20 +23,20 @@ struct CommandOrder {
     std::vector<std::string> environment;  ///< "NAME=VALUE" on top of this process's own
 };
 
-class CommandProcess {
+class CommandProcess : public ProgramProcess {
 public:
     /// Waits until the command runs, or tells why it does not (Config, command.line).
     static Result<std::unique_ptr<CommandProcess>> start(const CommandOrder& order, const std::string& token);
-    ~CommandProcess();
+    ~CommandProcess() override;
 
-    int pollFd() const { return m_channel; }   ///< readable when poll() may know more
+    int pollFd() const override { return m_channel; }   ///< readable when poll() may know more
     /// Its end, once it and all it started are gone; nothing while it runs.
-    std::optional<ExitStatus> poll();
+    std::optional<ExitStatus> poll() override;
     /// SIGTERM, or SIGKILL to all of it.
-    void signal(int number);
+    void signal(int number) override;
     void pause(bool paused);
     /// The keeper's, then the command's.
-    std::vector<rundir::ProcessIdentity> identities() const { return {m_keeper.identity(), m_command}; }
+    std::vector<rundir::ProcessIdentity> identities() const override { return {m_keeper.identity(), m_command}; }
     std::int64_t pid() const { return m_command.pid; }
 
 private:

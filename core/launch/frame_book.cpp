@@ -48,6 +48,7 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
         if (series.last == nullptr) series.last = &m_summary.last[series.name];
         *series.last = item.value;
         if (series.isLoss) addToSparkline(points->step, item.value);
+        if (m_fromProgram && series.name.starts_with("eval/")) considerBest(series.name, item.value, points->step);
     }
     if (ring != 0) return;  // the supervisor's own samples do not move training on
     m_lastAttempt = std::max(m_lastAttempt, points->attempt);
@@ -58,6 +59,16 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
     counters.globalStep = GlobalStep(m_lastStep);
     if (!m_fromProgram) counters.skippedUpdates = SkippedUpdates(std::max<std::int64_t>(0, m_lastAttempt - m_lastStep));
     m_summary.activeSeconds = m_activeBefore + static_cast<double>(m_activeNs) / 1e9;
+}
+
+/// Our trainer tells its best itself; of a program it is the best accuracy, or the lowest loss where it measures none.
+void FrameBook::considerBest(const std::string& series, double value, std::int64_t step) {
+    const bool isAccuracy = series == "eval/accuracy";
+    if (!std::isfinite(value) || (!isAccuracy && series != "eval/loss")) return;
+    std::optional<rundir::BestValue>& best = m_summary.best;
+    if (best && best->metric == "eval/accuracy" && !isAccuracy) return;
+    const bool improves = !best || best->metric != series || (isAccuracy ? value > best->value : value < best->value);
+    if (improves) best = rundir::BestValue{series, value, step, isAccuracy};
 }
 
 /// Points at multiples of the stride; whenever there are too many, every second one goes.

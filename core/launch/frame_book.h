@@ -47,6 +47,7 @@ private:
     void bookFailedSave(const live::EventFrame& event);
     void bookEnvironment(const live::EventFrame& event);
     void bookEnded(int rank, const live::EventFrame& event);
+    void considerBest(const std::string& series, double value, std::int64_t step);
     void addToSparkline(std::int64_t step, double loss);
 
     store::RunWriter& m_writer;

@@ -25,7 +25,7 @@ using nlohmann::json;
 static constexpr std::size_t kMostSentence = 4096;
 static constexpr std::size_t kMostSeries = std::numeric_limits<std::uint16_t>::max();
 
-static std::string newToken() {
+std::string newProgramToken() {
     std::random_device random;
     std::string token;
     for (int i = 0; i < 4; ++i) {
@@ -46,15 +46,15 @@ static std::string cleaned(std::string text, std::size_t most) {
 
 static Error malformed(const char* what) { return {ErrorCode::Corrupt, std::string("A message (") + what + ") has a wrong length", {}, {}}; }
 
-ProgramFrames::ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::int64_t lastAttempt)
-    : m_run(std::move(run)), m_segment(segment), m_ring(ring), m_session(session), m_token(newToken()), m_attempt(lastAttempt),
+ProgramFrames::ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::string token)
+    : m_run(std::move(run)), m_segment(segment), m_ring(ring), m_session(session), m_token(std::move(token)),
       m_startMonotonicNs(Clock::system().monotonicNs()), m_startWallNs(Clock::system().wallNs()) {}
 
 ProgramFrames::~ProgramFrames() = default;
 
 Result<std::unique_ptr<ProgramFrames>> ProgramFrames::listen(const rundir::RunFolder& run, const rundir::Summary& summary, live::Segment& segment, int ring,
-                                                             int session, std::int64_t lastAttempt) {
-    std::unique_ptr<ProgramFrames> frames(new ProgramFrames(run, segment, ring, session, lastAttempt));
+                                                             int session, std::string token) {
+    std::unique_ptr<ProgramFrames> frames(new ProgramFrames(run, segment, ring, session, std::move(token)));
     frames->m_runId = summary.id;
     const auto take = [self = frames.get()](const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) { return self->take(from, type, body); };
     LATHE_TRY_ASSIGN(frames->m_server, live::ProducerServer::listen(run.producerSocket(), {frames->m_token, summary.id, summary.name}, take));

@@ -21,6 +21,9 @@
 
 namespace lathe::launch {
 
+/// 32 random hexadecimal digits.
+std::string newProgramToken();
+
 class ProgramFrames {
 public:
     /// How the program said it ends, from its goodbye.
@@ -30,10 +33,9 @@ public:
         std::string why;   ///< a sentence, or empty
     };
 
-    /// Listens in the run folder. `segment` outlives this; `ring` is written by this alone. A session's attempts begin
-    /// after `lastAttempt`.
+    /// Listens in the run folder. `segment` outlives this; `ring` is written by this alone.
     static Result<std::unique_ptr<ProgramFrames>> listen(const rundir::RunFolder& run, const rundir::Summary& summary, live::Segment& segment, int ring,
-                                                         int session, std::int64_t lastAttempt = 0);
+                                                         int session, std::string token = newProgramToken());
     ~ProgramFrames();
     ProgramFrames(const ProgramFrames&) = delete;
     ProgramFrames& operator=(const ProgramFrames&) = delete;
@@ -56,7 +58,7 @@ public:
     const std::optional<Goodbye>& goodbye() const { return m_goodbye; }
 
 private:
-    ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::int64_t lastAttempt);
+    ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::string token);
     /// What one sender's series ids mean.
     using Names = std::map<std::uint16_t, std::uint16_t>;
 

@@ -35,21 +35,21 @@ Session::~Session() {
 }
 
 void Session::wait(int milliseconds) {
-    std::vector<pollfd> what = {{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}};
-    if (m_program) what.push_back({m_program->pollFd(), POLLIN, 0});
-    if (m_command) what.push_back({m_command->pollFd(), POLLIN, 0});
+    std::vector<pollfd> what = {{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_program ? m_program->pollFd() : -1, POLLIN, 0}};
+    if (isProgram()) what.push_back({program().pollFd(), POLLIN, 0});
     else for (int rank = 0; rank < world(); ++rank)
         if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pollFd(), POLLIN, 0});
     if (::poll(what.data(), what.size(), milliseconds) <= 0) return;
     signalfd_siginfo info{};
     while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
     if (what[1].revents != 0) m_server->poll();
-    if (what[3].revents != 0) m_program->poll();
+    if (what[2].revents != 0) m_program->poll();
 }
 
 bool Session::turn(int milliseconds) {
     wait(milliseconds);
-    m_gone = m_command ? m_command->poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
+    m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
+    if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
     drain(false);
     watchHeartbeat();
     sampleDevices();
@@ -100,14 +100,14 @@ void Session::beatForCommand() {
     m_beat.step = m_book->lastStep();
     m_beat.acknowledged = m_control.number;
     m_beat.monotonicNs = now();
-    m_beat.pid = static_cast<std::int32_t>(m_command->pid());
+    m_beat.pid = static_cast<std::int32_t>(program().identities().back().pid);
     m_segment->beat(0, m_beat);
     const std::int64_t paused = m_pausedNs + (m_control.pause ? now() - m_pauseBeganNs : 0);
     m_summary.activeSeconds = m_summary.activeBefore + static_cast<double>(now() - m_startedNs - paused) / 1e9;
 }
 
 void Session::watchHeartbeat() {
-    if (m_command) beatForCommand();
+    if (isProgram()) beatForCommand();
     else if (const auto beat = m_segment->heartbeat(0)) m_beat = *beat;
     if (m_beat.durableCheckpoint != m_durableSeen) {  // a checkpoint waits for its points to be recorded
         m_durableSeen = m_beat.durableCheckpoint;
@@ -189,11 +189,11 @@ void Session::signalled(int number) {
 void Session::climb() {
     if (m_gone) return;
     const bool fresh = now() - m_beat.monotonicNs < 5 * kSecond;
-    const bool saving = m_command == nullptr && fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
+    const bool saving = !isProgram() && fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
     const StopLadder::Stage stage = m_ladder.advance(now(), saving);
     if (stage == StopLadder::Stage::None) return;
     signalAll(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
-    const char* who = m_command ? "The command was " : world() > 1 ? "The workers were " : "The worker was ";
+    const char* who = isProgram() ? "The command was " : world() > 1 ? "The workers were " : "The worker was ";
     tellEvent("stop_asked", who + m_ladder.text(now()));
     m_summaryDue = true;
 }
@@ -272,12 +272,12 @@ int Session::decidingRank() const {
 
 /// How rank `rank` ended, or the command; nothing while it runs or where none was started.
 std::optional<ExitStatus> Session::endOf(int rank) const {
-    if (m_command) return m_command->poll();
+    if (isProgram()) return program().poll();
     return m_workers ? m_workers->end(rank) : std::nullopt;
 }
 
 void Session::signalAll(int number) {
-    if (m_command) m_command->signal(number);
+    if (isProgram()) program().signal(number);
     else if (m_workers) m_workers->signal(number);
 }
 
@@ -289,12 +289,10 @@ SessionEnd Session::judge() const {
     facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
     facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
     facts.logTail = logTail(m_run.rankLog(rank), 3);
-    facts.isCommand = m_command != nullptr;
+    facts.isCommand = isProgram();
+    facts.isRecorded = m_adopted != nullptr;
     facts.stopAsked = m_ladder.stage() != StopLadder::Stage::None;
-    if (m_program && m_program->goodbye()) {
-        facts.saidFailed = m_program->goodbye()->how == ProgramFrames::Goodbye::How::Failed;
-        facts.said = m_program->goodbye()->why;
-    }
+    if (m_program) facts.goodbye = m_program->goodbye();
     SessionEnd end = judgeEnd(facts);
     const bool asOne = end.state == State::Completed || end.state == State::Stopped || end.state == State::Diverged || end.state == State::Interrupted;
     if (world() > 1 && !asOne) end.why = "Rank " + std::to_string(rank) + ": " + end.why;
@@ -327,7 +325,7 @@ void Session::takeTheRest() {
 
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
-    if (!m_gone) signalAll(SIGKILL);
+    if (!m_gone && !m_adopted) signalAll(SIGKILL);
     std::error_code ignored;
     std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);
     if (m_book && m_segment) {
@@ -339,7 +337,7 @@ ExitCode Session::close(const Error* problem) {
     ExitCode code = exitCodeOf(end.state);
     // A failure for what the configuration says is told apart for scripts.
     const auto ended = endOf(decidingRank());
-    const bool workerRefused = !m_command && ended && ended->code == static_cast<int>(ExitCode::Usage);
+    const bool workerRefused = !isProgram() && ended && ended->code == static_cast<int>(ExitCode::Usage);
     if (end.state == State::Failed && (problem != nullptr ? exitCodeOf(problem->code) == ExitCode::Usage : workerRefused)) code = ExitCode::Usage;
     for (const auto& reserve : {m_run.reserve(), m_run.recordReserve()}) giveSpaceBack(reserve);
     m_program.reset();
@@ -353,7 +351,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     m_record.endedNs = wall();
     const auto ended = endOf(decidingRank());
     if (ended) m_record.signal = ended->signal;
-    if (ended && m_command) m_record.commandExitCode = ended->code;
+    if (ended && isProgram()) m_record.commandExitCode = ended->code;
     m_record.exitCode = exitCode;
     m_record.counters = m_summary.counters;
     const auto kept = rundir::listCheckpoints(m_run.checkpoints());

@@ -5,6 +5,7 @@
 
 #include "config/sections.h"
 #include "device/devices.h"
+#include "launch/adopted_process.h"
 #include "launch/command_process.h"
 #include "launch/frame_book.h"
 #include "launch/program_frames.h"
@@ -52,6 +53,7 @@ private:
     Result<void> openStore();
     Result<void> startWorkers();
     Result<void> startCommand();
+    Result<void> adoptProgram();
     Result<void> announce();
     void wait(int milliseconds);
     void drain(bool final);
@@ -59,6 +61,9 @@ private:
     void flush();
     void watchHeartbeat();
     void beatForCommand();
+    /// A program that is not ours: a command that this session started, or a script that it only records.
+    bool isProgram() const { return m_command || m_adopted; }
+    ProgramProcess& program() const { return m_command ? static_cast<ProgramProcess&>(*m_command) : *m_adopted; }
     void sampleDevices();
     void afterCheckpoint();
     void climb();
@@ -100,6 +105,7 @@ private:
     std::unique_ptr<live::ControlServer> m_server;
     std::optional<WorkerGroup> m_workers;   ///< of a training
     std::unique_ptr<CommandProcess> m_command;///< or a person's command
+    std::unique_ptr<AdoptedProcess> m_adopted;///< or a script that runs already
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
     bool m_gone = false;                    ///< what ran has ended, all of it

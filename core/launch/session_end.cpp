@@ -62,7 +62,8 @@ static SessionEnd judgeWithoutAccount(const EndFacts& facts) {
 static SessionEnd judgeCommand(const EndFacts& facts) {
     const ExitStatus& exit = facts.exit;
     const std::string more = exit.note.empty() ? "" : "; " + exit.note;
-    const std::string said = !facts.saidFailed || facts.said.empty() ? "" : ": " + facts.said;
+    const bool saidFailed = facts.goodbye && facts.goodbye->how == ProgramFrames::Goodbye::How::Failed;
+    const std::string said = !saidFailed || facts.goodbye->why.empty() ? "" : ": " + facts.goodbye->why;
     if (!exit.code && !exit.signal) return {State::Killed, "The command ended and nobody knows how" + more};
     if (exit.signal && *exit.signal == SIGKILL) {
         if (!facts.killedBy.empty()) return {State::Killed, "The command was ended: " + facts.killedBy + more};
@@ -74,12 +75,25 @@ static SessionEnd judgeCommand(const EndFacts& facts) {
         return {State::Stopped, "Stopped on request, with " + how + more};
     }
     if (exit.signal) return {State::Killed, withTail("The command was ended by signal " + signalText(*exit.signal) + more, facts.logTail)};
-    if (*exit.code == 0 && facts.saidFailed) return {State::Failed, "The script said that it failed" + said + more};
+    if (*exit.code == 0 && saidFailed) return {State::Failed, "The script said that it failed" + said + more};
     if (*exit.code == 0) return {State::Completed, "The command ended with exit code 0" + more};
     return {State::Failed, withTail("The command failed with exit code " + std::to_string(*exit.code) + said + more, facts.logTail)};
 }
 
+/// Not our child: what is known of its end is what it said.
+static SessionEnd judgeRecorded(const EndFacts& facts) {
+    using How = ProgramFrames::Goodbye::How;
+    if (!facts.killedBy.empty()) return {State::Killed, "The script was ended: " + facts.killedBy};
+    const std::string why = facts.goodbye ? facts.goodbye->why : std::string();
+    if (facts.goodbye && facts.goodbye->how == How::Failed) return {State::Failed, "The script failed: " + (why.empty() ? "it did not say why" : why)};
+    if (facts.stopAsked) return {State::Stopped, "Stopped on request"};
+    if (!facts.goodbye) return {State::Interrupted, "The script went away without saying how it ended: it was killed, or it crashed"};
+    if (facts.goodbye->how == How::Stopped) return {State::Stopped, why.empty() ? "Stopped on request" : "Stopped by " + why};
+    return {State::Completed, "The script ended"};
+}
+
 SessionEnd judgeEnd(const EndFacts& facts) {
+    if (facts.isRecorded) return judgeRecorded(facts);
     if (facts.isCommand) return judgeCommand(facts);
     if (!facts.ended) return judgeWithoutAccount(facts);
     SessionEnd end{facts.ended->state, facts.ended->why};

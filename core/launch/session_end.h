@@ -4,6 +4,7 @@
 #pragma once
 
 #include "launch/child_process.h"
+#include "launch/program_frames.h"
 #include "rundir/run_folder.h"
 
 #include <optional>
@@ -27,9 +28,9 @@ struct EndFacts {
     bool systemRanOutOfMemory = false;
     std::string logTail;        ///< last lines of the rank's log
     bool isCommand = false;
+    bool isRecorded = false;    ///< a script that was only listened to
     bool stopAsked = false;
-    bool saidFailed = false;    ///< command: its program said that it failed, and why
-    std::string said;
+    std::optional<ProgramFrames::Goodbye> goodbye;  ///< what a program that is not ours said of its end
 };
 
 struct SessionEnd {

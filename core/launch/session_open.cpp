@@ -7,6 +7,7 @@
 #include "base/program_paths.h"
 #include "config/command_text.h"
 #include "config/config.h"
+#include "launch/adopted_process.h"
 #include "launch/command_facts.h"
 #include "launch/identity.h"
 #include "launch/session_row.h"
@@ -70,8 +71,8 @@ Result<void> Session::open() {
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
-    LATHE_TRY(config::isCommand(m_config) ? startCommand() : startWorkers());
-    if (m_config.run.keepAwake) m_awake.hold((m_command ? "Running " : "Training ") + m_summary.name);
+    LATHE_TRY(m_options.recording ? adoptProgram() : config::isCommand(m_config) ? startCommand() : startWorkers());
+    if (m_config.run.keepAwake) m_awake.hold((isProgram() ? "Running " : "Training ") + m_summary.name);
     return announce();
 }
 
@@ -167,13 +168,22 @@ Result<void> Session::startCommand() {
     return {};
 }
 
+/// A script that runs already: it is only listened to.
+Result<void> Session::adoptProgram() {
+    LATHE_TRY_ASSIGN(m_program, ProgramFrames::listen(m_run, m_summary, *m_segment, 0, m_options.session, m_options.recording->token));
+    LATHE_TRY_ASSIGN(m_adopted, AdoptedProcess::adopt(m_options.recording->pid, m_token));
+    m_startedNs = Clock::system().monotonicNs();
+    tellEvent("environment", "Records process " + std::to_string(m_options.recording->pid) + ": " + m_config.command.line + " in " + m_config.command.folder, "{}");
+    return {};
+}
+
 Result<void> Session::announce() {
     LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
     const auto self = identityOf(::getpid(), m_token);
     if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
     std::vector<rundir::ProcessIdentity> running;
-    if (m_command) running = m_command->identities();
+    if (isProgram()) running = program().identities();
     else for (const ChildProcess& worker : m_workers->workers()) running.push_back(worker.identity());
     LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, running, m_options.session, m_record.startedNs}));
     writeSummary();

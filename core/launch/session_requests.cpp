@@ -31,10 +31,10 @@ Reply Session::answer(const live::Request& request) {
             return pin(request.argument);
         case Verb::SaveNow:
             if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping; it saves as it leaves", {}};
-            if (m_command != nullptr && !m_program->listensForSave())
+            if (isProgram() && !m_program->listensForSave())
                 return {0, false, std::string(kOwnCheckpoints) + " and does not listen for a wish to save", {}};
             ++m_control.saveRequests;
-            reply.text = m_command != nullptr ? "The script is asked to save" : "Saves after this update";
+            reply.text = isProgram() ? "The script is asked to save" : "Saves after this update";
             break;
         case Verb::Pause:
             return askToPause(true);
@@ -58,23 +58,24 @@ Reply Session::askToStop(bool discard) {
     const auto wish = discard ? live::Control::Stop::Discard : live::Control::Stop::SaveAndStop;
     if (m_control.stop >= wish) return {0, false, "Is stopping already: " + m_ladder.text(now()), {}};
     m_control.stop = wish;
-    const bool listens = m_command == nullptr || m_program->listensForStop();
+    const bool listens = !isProgram() || m_program->listensForStop();
     m_ladder.ask(discard, now(), listens);
-    if (m_command != nullptr && m_control.pause) {  // SIGTERM comes with SIGCONT
+    if (isProgram() && m_control.pause) {  // SIGTERM comes with SIGCONT
         m_control.pause = false;
         m_pausedNs += now() - m_pauseBeganNs;
     }
-    if (m_command != nullptr) return {0, true, listens ? "The script is asked to stop" : "The script is told to leave (SIGTERM)", {}};
+    if (isProgram()) return {0, true, listens ? "The script is asked to stop" : "The script is told to leave (SIGTERM)", {}};
     return {0, true, discard ? "Stops without saving" : "Finishes this update, saves and stops", {}};
 }
 
 Reply Session::askToPause(bool pause) {
     if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping", {}};
     if (m_control.pause == pause) return {0, true, pause ? "Is paused already" : "Is not paused", {}};
+    if (m_options.recording) return {0, false, "This script was started elsewhere and is not held from here", {}};
     m_control.pause = pause;
     setWishes();
     Reply reply{0, true, pause ? "Pauses after this update; memory stays taken" : "Goes on", {}};
-    if (m_command != nullptr) {
+    if (isProgram()) {
         m_command->pause(pause);
         if (pause) m_pauseBeganNs = now();
         else m_pausedNs += now() - m_pauseBeganNs;
@@ -99,7 +100,7 @@ std::string Session::statusJson() const {
                    {"total", m_beat.total}, {"session", m_options.session}, {"counters", rundir::countersJson(m_summary.counters)},
                    {"saves", m_program ? m_program->savedRequests() : m_book->saves()}, {"failed_saves", m_book->failedSaves()},
                    {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
-                   {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames},
+                   {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames + (m_program ? m_program->missing() : 0)},
                    {"spilled_frames", m_beat.spilledFrames}, {"pause_asked", m_control.pause},
                    {"silent_seconds", silentSeconds()}};
     if (m_summary.plannedUpdates) status["planned_updates"] = *m_summary.plannedUpdates;

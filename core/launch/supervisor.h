@@ -83,12 +83,19 @@ struct Glance {
     std::string stopping;                      ///< "asked to save and stop; SIGTERM in 52 s", or empty
 };
 
+/// A script that runs already and starts its own recorder.
+struct Recording {
+    std::int64_t pid = 0;
+    std::string token;                         ///< what its client says in its hello (newProgramToken)
+};
+
 struct SupervisorOptions {
     rundir::RunFolder run;
     int session = 0;                           ///< its sessions/<n>.yaml and .json are in place
     int readyFd = -1;                          ///< one byte is written here once the control socket answers (detached start)
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
     std::string notice;                        ///< told as a warning of the run, or empty
+    std::optional<Recording> recording = {};   ///< instead of starting anything
 };
 
 /// Keeps SIGTERM, SIGINT and SIGHUP waiting from here on, so that one which comes while a run is being made is heard by

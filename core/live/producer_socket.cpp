@@ -250,20 +250,23 @@ Result<std::unique_ptr<ProducerServer>> ProducerServer::listen(const std::filesy
 
 void ProducerServer::poll() {
     std::size_t taken = 0;
-    while (taken < kMostAtOnce) {
+    bool more = true;  // a program that connects is heard in the same turn: it may be the child of one that has just left
+    while (more && taken < kMostAtOnce) {
         std::array<epoll_event, 16> events{};
         const int count = ::epoll_wait(m_impl->epoll, events.data(), static_cast<int>(events.size()), 0);
         const std::size_t before = taken;
+        more = false;
         for (int i = 0; i < count && taken < kMostAtOnce; ++i) {
             const int fd = events[static_cast<std::size_t>(i)].data.fd;
             if (fd == m_impl->listener) {
                 m_impl->accept();
+                more = true;
                 continue;
             }
             const auto found = std::find_if(m_impl->connections.begin(), m_impl->connections.end(), [fd](const Connection& one) { return one.fd == fd; });
             if (found != m_impl->connections.end() && !m_impl->serve(*found, &taken)) m_impl->end(found);
         }
-        if (taken == before) return;
+        more = more || taken != before;
     }
 }
 

@@ -287,7 +287,9 @@ static inline void lathe_new_id_(lathe_run* run) {
 /* 0 when nobody records. In a forked child: a connection of its own, the parent's is left alone. */
 static inline int lathe_ready_(lathe_run* run) {
     if (run->pid != getpid() && !run->off) {
-        lathe_disconnect_(run); /* this process's copy */
+        int copy = lathe_is_ours_(run) ? run->fd : -1; /* of the parent's; closed last, so that the run never looks deserted */
+        run->fd = -1;
+        run->in_used = 0;
         run->pid = getpid();
         run->listens = 0;
         run->used = run->sent = 0;
@@ -297,6 +299,7 @@ static inline int lathe_ready_(lathe_run* run) {
         run->wishes_known = 0;
         lathe_new_id_(run);
         if (lathe_connect_(run) == 0) lathe_give_up_(run, "nobody answers in this process");
+        if (copy >= 0) close(copy);
     }
     if (run->off) ++run->lost;
     return !run->off;
@@ -587,8 +590,7 @@ static inline void lathe_start_recorder_(lathe_run* run, const char* name) {
         int null = open("/dev/null", O_RDONLY);
         dup2(null, 0);
         dup2(ends[1], 1);
-        close(ends[0]);
-        close(ends[1]);
+        for (int fd = 3; fd < 1024; ++fd) close(fd); /* the recorder stays: nothing of this program's may stay open with it */
         execvp(words[0], (char* const*)(uintptr_t)words);
         _exit(127);
     }

@@ -26,6 +26,7 @@ The protocol is described in core/live/FORMAT.md.
 
 import atexit
 import collections
+import functools
 import json
 import os
 import select
@@ -48,6 +49,7 @@ _HELLO, _SAVED, _TOTAL, _GOODBYE, _LISTENS, _WELCOME, _REFUSED, _WISHES, _TAKEN 
 _HEADER = struct.Struct("<IHHQ")
 _PLACE = struct.Struct("<qq")
 _MOST_BODY = 16 << 20
+_MOST_STEP = (1 << 63) - 1
 
 _QUEUE = 1 << 16            # entries that wait for the thread
 _QUEUE_BYTES = 64 << 20     # of tables, pictures and the like among them
@@ -175,8 +177,22 @@ def _connect_to(path):
             os.close(folder)
 
 
+def _harmless(method):
+    """A recording call: does nothing where nobody records, and what is wrong with its data is a warning, not an exception."""
+    @functools.wraps(method)
+    def call(self, *arguments, **more):
+        if (self._off or self._pid is not _PID) and not self._revive():
+            return
+        try:
+            method(self, *arguments, **more)
+        except Exception as problem:
+            self._complain(method.__name__, "%s: %s" % (type(problem).__name__, problem))
+    return call
+
+
 class Run:
-    """A run that is being recorded. Made by init(). Every method may be called from any thread and returns at once."""
+    """A run that is being recorded. Made by init(). Every method may be called from any thread and returns at once; none raises
+    for what it is given to record."""
 
     def __init__(self, path, token, note=None):
         self._path, self._token = path, token
@@ -211,10 +227,11 @@ class Run:
             scalars = dict(values, **scalars)
         if step is None:
             step = self._step + 1
+        elif step.__class__ is not int:
+            step = self._whole(step)
         self._step = step
-        if self._off or self._pid is not _PID:
-            if not self._revive():
-                return
+        if (self._off or self._pid is not _PID) and not self._revive():
+            return
         for name, value in scalars.items():
             if value.__class__ is not float:
                 scalars[name] = _number(value)
@@ -225,15 +242,18 @@ class Run:
         if self._idle:
             self._wake.set()
 
+    @_harmless
     def text(self, step, name, text):
         """A text under a name: generated samples, a summary of the model."""
         self._record(_TEXT, step, name, "", str(text).encode("utf-8", "replace"))
 
+    @_harmless
     def table(self, step, name, columns, rows):
         """A table: names of columns, and rows of text, numbers, booleans or None."""
         content = {"columns": [str(column) for column in columns], "rows": [[_cell(value) for value in row] for row in rows]}
         self._record(_TABLE, step, name, "", json.dumps(content).encode())
 
+    @_harmless
     def histogram(self, step, name, values=None, bins=64, *, edges=None, counts=None):
         """How values (any numbers; a tensor or array is flattened) are distributed, or counts between edges as they are."""
         if edges is None or counts is None:
@@ -243,16 +263,19 @@ class Run:
             raise ValueError("a histogram has one edge more than counts")
         self._record(_HISTOGRAM, step, name, "", struct.pack("<I%dd" % (len(edges) + len(counts)), len(counts), *edges, *counts))
 
+    @_harmless
     def image(self, step, name, image):
         """A picture: the path or the bytes of a PNG or JPEG file, or an array (height, width[, 1, 3 or 4]) of 0…255 or 0.0…1.0."""
         data = _image_bytes(image)
         self._record(_IMAGE, step, name, "image/jpeg" if data[:2] == b"\xff\xd8" else "image/png", data)
 
+    @_harmless
     def summary(self, values=None, /, **more):
         """Values of the whole run, shown beside its settings; the newest of a name counts."""
         for name, value in dict(values or {}, **more).items():
-            self._record(_SUMMARY, self._step, name, "", json.dumps(_cell(value)).encode())
+            self._record(_SUMMARY, None, name, "", json.dumps(_cell(value)).encode())
 
+    @_harmless
     def checkpoint(self, step, path, metrics=None):
         """Tells of a checkpoint (file or folder) that the script has written and keeps itself."""
         path = os.path.abspath(path)
@@ -261,10 +284,12 @@ class Run:
         if self._saves_seen:
             self._send(_SAVED, struct.pack("<q", self._saves_seen))
 
+    @_harmless
     def note(self, text, kind="note"):
         """A sentence in the run's log; kind "warning" or "error" marks it as such."""
-        self._send(_EVENT, _PLACE.pack(max(self._step, 0), time.time_ns()) + _text(kind) + _text(str(text)) + _text(""))
+        self._send(_EVENT, self._place(None) + _text(kind) + _text(str(text)) + _text(""))
 
+    @_harmless
     def set_total_steps(self, total):
         """How many steps are planned: progress and time left come from it."""
         self._send(_TOTAL, struct.pack("<q", int(total or 0)))
@@ -284,7 +309,7 @@ class Run:
 
     def _listen(self, wish):
         """Tells the recorder, once, that this script heeds the wish: only then is it waited for."""
-        if not self._listens & wish:
+        if not self._listens & wish and not self._off and self._pid is _PID:
             self._listens |= wish
             self._send(_LISTENS, struct.pack("<B", wish))
 
@@ -310,8 +335,6 @@ class Run:
 
     def _reset(self):
         """Everything that belongs to one process."""
-        if getattr(self, "_connection", None) is not None:
-            self._connection.close()         # this process's copy of the parent's
         self._pid = _PID
         self._queue = collections.deque()
         self._lock = threading.Lock()
@@ -349,12 +372,15 @@ class Run:
         if self._pid is not _PID and not self._ended and not self._off:
             with _LOCK:
                 if self._pid is not _PID:
+                    copy = self._connection    # of the parent's; closed last, so that the run never looks deserted
                     self._reset()
                     try:
                         self._connection = self._connect()
                         self._start()
                     except (OSError, _Refused, struct.error):
                         self._off = True
+                    if copy is not None:
+                        copy.close()
         if self._off and self._thread is not None:
             self._drop()
         return not self._off
@@ -363,13 +389,9 @@ class Run:
         if len(content) > _MOST_BODY - 65536:
             self._complain(str(name), "it has %d MB, more than a message may have" % (len(content) >> 20))
             return
-        step = max(self._step, 0) if step is None else int(step)
-        self._send(kind, _PLACE.pack(step, time.time_ns()) + _text(str(name)[:65536]) + _text(form) + struct.pack("<I", len(content)) + content)
+        self._send(kind, self._place(step) + _text(str(name)[:65536]) + _text(form) + struct.pack("<I", len(content)) + content)
 
     def _send(self, kind, body):
-        if self._off or self._pid is not _PID:
-            if not self._revive():
-                return
         with self._lock:
             fits = len(self._queue) < _QUEUE and self._queued_bytes + len(body) <= _QUEUE_BYTES
             if fits:
@@ -380,6 +402,17 @@ class Run:
         self._queue.append((kind, body))
         if self._idle:
             self._wake.set()
+
+    def _place(self, step):
+        step = max(self._step, 0) if step is None else int(step)
+        return _PLACE.pack(min(max(step, -_MOST_STEP), _MOST_STEP), time.time_ns())
+
+    def _whole(self, step):
+        try:
+            return int(step)
+        except Exception:
+            self._complain("step %r" % (step,), "it is not a whole number; the step before is taken")
+            return max(self._step, 0)
 
     def _complain(self, name, why):
         if name not in self._complained and len(self._complained) < 20:
@@ -462,7 +495,7 @@ class Run:
             packed, size, ids = form
             fields = [size, _POINTS, 0, number, 0, wall, len(ids)]
             try:
-                fields[4] = step if step.__class__ is int else int(step)
+                fields[4] = step
                 for identity, value in zip(ids, scalars.values()):
                     fields.append(identity)
                     fields.append(value)

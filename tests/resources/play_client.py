@@ -26,6 +26,10 @@ def everything(run):
     run.image(5, "input", b"\x89PNG picture")
     run.summary(best=0.5, words="many")
     run.checkpoint(6, __file__, {"eval/loss": 0.25})
+    run.image(7, "missing", "/nowhere/picture.png")
+    run.histogram(7, "odd", edges=[1], counts=[1])
+    run.log("seven", loss=1.0)
+    run.log(2**70, loss=1.0)
     run.note("half way", kind="warning")
     run.set_total_steps(1000)
 

@@ -4,12 +4,14 @@
 #include "base/hash.h"
 #include "program_host.h"
 
+#include <QtCore/QRandomGenerator>
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <random>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -61,14 +63,15 @@ public:
         return true;
     }
     bool send(int type, const Bytes& body) { return sendBytes(message(type, ++number, body)); }
-    void hello(std::uint32_t version = 1, const std::string& token = {}) {
+    void hello(std::uint32_t version = 1, const std::string& token = {}) { sendBytes(helloMessage(version, token)); }
+    Bytes helloMessage(std::uint32_t version = 1, const std::string& token = {}) const {
         Bytes body;
         putBytes(body, std::as_bytes(std::span("LATHEPRG", 8)));
         put(body, version);
         putText(body, token.empty() ? m_host.variable("LATHE_TOKEN") : token);
         putText(body, id);
         putText(body, "test 1");
-        sendBytes(message(16, 0, body));
+        return message(16, 0, body);
     }
     /// The next message, type 0 when the connection has been closed.
     std::pair<int, Bytes> receive() {
@@ -333,6 +336,43 @@ private Q_SLOTS:
         good.point(1, {{0, 0.5}});
         good.waitTaken(2);
         QCOMPARE(host.points("train/loss").size(), std::size_t{1});
+    }
+
+    /// Flipped bytes and cut ends in what would be a whole conversation: the recorder lives, and hears the next one.
+    void anyBytesAreSurvived() {
+        ProgramHost host(workspace());
+        const std::uint32_t seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        Sender plain(host, false);
+        for (int round = 0; round < 300; ++round) {
+            plain.id = "fuzz-" + std::to_string(round);
+            plain.number = 0;
+            Bytes talk = plain.helloMessage();
+            Bytes series, event;
+            put(series, std::uint16_t{1});
+            putText(series, "loss");
+            putText(series, "");
+            put(event, std::int64_t{1});
+            put(event, std::int64_t{1});
+            for (const char* text : {"note", "a sentence", "{}"}) putText(event, text);
+            putBytes(talk, Sender::message(1, 1, series));
+            putBytes(talk, Sender::message(2, 2, Sender::pointBody(1, {{1, 0.5}, {2, 1.5}})));
+            putBytes(talk, Sender::message(3, 3, event));
+            const std::size_t flips = random() % 5;
+            for (std::size_t i = 0; i < flips; ++i) talk[random() % talk.size()] ^= static_cast<std::byte>(1u << (random() % 8));
+            if (flips == 0) talk.resize(random() % talk.size());
+            plain.connect();
+            plain.sendBytes(talk);
+            plain.close();
+        }
+        Sender good(host);
+        good.hello();
+        good.series(0, "after");
+        good.point(1, {{0, 0.5}});
+        good.waitTaken(2);
+        QCOMPARE(host.points("after").size(), std::size_t{1});
+        QVERIFY((*store::RunReader::open(host.run.folder().database()))->verify().ok());
     }
 
     void tenThousandNamesAndAGiantOne() {

@@ -1,0 +1,187 @@
+// labels: process
+// timeout: 300
+// Scripts that start their own recorder, and scripts under `run --command`, with the real lathe-trainer.
+#include "python.h"
+#include "rundir/json_reader.h"
+#include "store/run_store.h"
+#include "trainer_process.h"
+
+#include <QtTest/QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+using namespace lathe;
+using namespace lathe::test;
+using nlohmann::json;
+using rundir::State;
+
+class TestRecorder : public QObject {
+    Q_OBJECT
+
+    static QStringList script(const char* play) { return {QString::fromStdString(tests::PythonScript::path()), QString::fromLatin1(play)}; }
+    static QProcessEnvironment surroundings(const Workspace& workspace) {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        for (const char* name : {"LATHE_SOCKET", "LATHE_TOKEN", "LATHE_RUN", "RANK", "LOCAL_RANK"}) environment.remove(QString::fromLatin1(name));
+        environment.insert(QStringLiteral("LATHE_TRAINER"), QStringLiteral(LATHE_BIN_DIR "/lathe-trainer"));
+        environment.insert(QStringLiteral("LATHE_WORKSPACE"), QString::fromStdString(workspace.folder().string()));
+        environment.insert(QStringLiteral("PYTHONDONTWRITEBYTECODE"), QStringLiteral("1"));
+        return environment;
+    }
+    static std::unique_ptr<QProcess> start(const Workspace& workspace, const char* play, QString program = tests::PythonScript::interpreter()) {
+        auto process = std::make_unique<QProcess>();
+        process->setProcessEnvironment(surroundings(workspace));
+        const bool isPython = program == tests::PythonScript::interpreter();
+        process->start(program, isPython ? script(play) : QStringList{QString::fromLatin1(play)});
+        return process;
+    }
+    static rundir::Summary ended(const Workspace& workspace) {
+        const auto runs = rundir::listRuns(workspace.folder());
+        if (runs.empty()) qFatal("no run");
+        rundir::Summary summary;
+        const bool over = eventually([&] {
+            auto read = rundir::readSummary(runs.front());
+            if (read) summary = *read;
+            return read && !rundir::isAlive(read->state) && !rundir::RunLock::isHeld(runs.front().lock());
+        });
+        if (!over) qFatal("the run has not ended");
+        return summary;
+    }
+    static std::size_t pointsOf(const rundir::RunFolder& run, const std::string& series) {
+        const auto reader = store::RunReader::open(run.database());
+        if (!reader) return 0;
+        const auto points = (*reader)->points(series, store::RunReader::Line::All);
+        return points ? points->size() : 0;
+    }
+
+private Q_SLOTS:
+    void initTestCase() {
+        if (tests::PythonScript::interpreter().isEmpty()) QSKIP("there is no Python 3 (python3 on PATH, or LATHE_PYTHON)");
+    }
+
+    void aScriptByItselfBecomesARun() {
+        const Workspace workspace;
+        const auto answer = Workspace::finish(*start(workspace, "everything"));
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto summary = ended(workspace);
+        QCOMPARE(summary.state, State::Completed);
+        QCOMPARE(summary.name, std::string("played"));
+        QCOMPARE(summary.counters.globalStep.value(), std::int64_t{999});
+        QVERIFY(summary.last.contains("train/loss") && !summary.sparkline.empty());
+        const auto run = workspace.latest();
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{1003});
+        QVERIFY(!std::filesystem::exists(run.producerSocket()) && !std::filesystem::exists(run.liveJson()));
+        const json shown = workspace.ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown.at("summary").at("best").get<double>(), 0.5);
+        QCOMPARE(shown.at("own_checkpoints").size(), std::size_t{1});
+        QCOMPARE(shown.at("own_checkpoints")[0].at("metrics").at("eval/loss").get<std::string>(), std::string("0.25"));
+        QCOMPARE(shown.at("records").size(), std::size_t{7});
+        const json weights = workspace.ask({"records", "latest", "weights", "--json"}).json();
+        QCOMPARE(weights.size(), std::size_t{2});
+        QCOMPARE(weights[1].at("content").dump(), std::string(R"({"counts":[7.0],"edges":[0.0,1.0]})"));
+        const std::string picture = workspace.ask({"records", "latest", "input", "--json"}).json()[0].at("content").get<std::string>();
+        QCOMPARE(readFile(picture, 1000)->substr(1), std::string("PNG picture"));
+        QCOMPARE(workspace.ask({"records", "latest", "nothing"}).code, 2);
+        QVERIFY(workspace.ask({"show", "latest"}).out.find("histogram weights: 2") != std::string::npos);
+        const std::string yaml = *readFile(run.sessionYaml(1), 1u << 20);
+        QVERIFY2(yaml.find("play_client.py everything") != std::string::npos, yaml.c_str());
+    }
+
+    void howAScriptEndsIsWrittenDown_data() {
+        QTest::addColumn<QString>("play");
+        QTest::addColumn<int>("state");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("exception") << "raises" << int(State::Failed) << "ValueError: shapes differ";
+        QTest::newRow("Ctrl-C") << "interrupted" << int(State::Stopped) << "Ctrl-C";
+        QTest::newRow("killed") << "killed" << int(State::Interrupted) << "without saying how";
+        QTest::newRow("daemon") << "daemon" << int(State::Completed) << "ended";
+    }
+    void howAScriptEndsIsWrittenDown() {
+        QFETCH(QString, play);
+        QFETCH(int, state);
+        QFETCH(QString, why);
+        const Workspace workspace;
+        Workspace::finish(*start(workspace, play.toLatin1().constData()));
+        const auto summary = ended(workspace);
+        QCOMPARE(int(summary.state), state);
+        QVERIFY2(summary.why.find(why.toStdString()) != std::string::npos, summary.why.c_str());
+        if (play == QStringLiteral("killed") || play == QStringLiteral("daemon")) QCOMPARE(pointsOf(workspace.latest(), "train/loss"), std::size_t{100});
+    }
+
+    void saveAndStopReachTheScript() {
+        const Workspace workspace;
+        const auto process = start(workspace, "obeys");
+        QVERIFY(eventually([&] { return process->canReadLine(); }));
+        QVERIFY(eventually([&] { return workspace.ask({"save", "latest"}).code == 0; }));  // once it has said that it listens
+        const auto kept = [&] { return workspace.ask({"show", "latest", "--json"}).json().at("own_checkpoints").size(); };
+        QVERIFY(eventually([&] { return kept() == 1; }));
+        QVERIFY(workspace.ask({"pause", "latest"}).code != 0);
+        QCOMPARE(workspace.ask({"stop", "latest"}).code, 0);
+        const auto answer = Workspace::finish(*process);
+        QCOMPARE(answer.code, 0);
+        QCOMPARE(answer.json().at("saved").get<int>(), 1);
+        QCOMPARE(ended(workspace).state, State::Stopped);
+    }
+
+    void aScriptOutlivesItsKilledRecorder() {
+        const Workspace workspace;
+        const auto process = start(workspace, "loses_its_recorder");
+        QVERIFY(eventually([&] { return process->canReadLine(); }));
+        const auto run = workspace.latest();
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 1; }));
+        const auto live = rundir::readLive(run);
+        QVERIFY(live && *live);
+        QCOMPARE(::kill(static_cast<pid_t>((*live)->supervisor.pid), SIGKILL), 0);
+        process->write("\n");
+        const auto answer = Workspace::finish(*process);
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const json shown = workspace.ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown.at("state").get<std::string>(), std::string("interrupted"));
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{1});
+    }
+
+    void eachInitAfterAnEndIsARunOfItsOwn() {
+        const Workspace workspace;
+        const auto answer = Workspace::finish(*start(workspace, "twice"));
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(rundir::listRuns(workspace.folder()).size(), std::size_t{2});
+        QCOMPARE(ended(workspace).state, State::Completed);
+    }
+
+    void aCProgramByItself() {
+        const Workspace workspace;
+        const auto answer = Workspace::finish(*start(workspace, "everything", QStringLiteral(LATHE_PLAY_C)));
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(ended(workspace).state, State::Completed);
+        QCOMPARE(pointsOf(workspace.latest(), "train/loss"), std::size_t{1002});
+    }
+
+    void underRunCommandTheSameScriptLogsToThatRun() {
+        const Workspace workspace;
+        const QStringList command = QStringList{"run", "--json", "--name", "kept", "--", tests::PythonScript::interpreter()} + script("everything");
+        const auto answer = workspace.ask(command);
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(rundir::listRuns(workspace.folder()).size(), std::size_t{1});
+        QCOMPARE(ended(workspace).name, std::string("kept"));
+        QCOMPARE(pointsOf(workspace.latest(), "train/loss"), std::size_t{1003});
+    }
+
+    void whatCannotBeRecordedIsSaid_data() {
+        QTest::addColumn<QString>("pid");
+        QTest::newRow("nobody") << "2147483646";
+        QTest::newRow("negative") << "-5";
+        QTest::newRow("no number") << "abc";
+    }
+    void whatCannotBeRecordedIsSaid() {
+        QFETCH(QString, pid);
+        const Workspace workspace;
+        const auto answer = workspace.ask({"record", "--pid", pid, "--json"});
+        QVERIFY(answer.code != 0);
+        QVERIFY(!answer.err.empty() || answer.out.find("error") != std::string::npos);
+        QVERIFY(rundir::listRuns(workspace.folder()).empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecorder)
+#include "tst_recorder.moc"
