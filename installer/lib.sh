@@ -62,7 +62,7 @@ build_jobs() {
   awk -v cores="$(nproc)" '/MemAvailable/ {n = int($2 / 1572864); print n < 1 ? 1 : (n < cores ? n : cores)}' /proc/meminfo
 }
 
-# configure_and_build PRESET: leaves build/PRESET up to date. One at a time: a second one waits.
+# configure_and_build PRESET [TARGET…]: leaves build/PRESET up to date, or that part of it. One at a time: a second one waits.
 configure_and_build() {
   local preset=$1 build=$lathe_top/build log=$lathe_top/build/$1-configure.log lock full="Free some space and start again; what is built stays built."
   (mkdir -p "$build" && : >"$log") 2>/dev/null || fail "Nothing can be written in $build." "Make the clone yours (chown), or clone again where you may write."
@@ -71,7 +71,7 @@ configure_and_build() {
   flock -n "$lock" || { say "Another build is at work in $build/$preset; waiting for it."; flock "$lock"; }
   (cd "$lathe_top" && cmake --preset "$preset" -DLIBTORCH_ROOT="$(torch_root)") >"$log" 2>&1 ||
     { tail -n 25 "$log" >&2; fail "The build could not be configured; the whole output is in $log." "If it names a missing package, run installer/dependencies and start again."; }
-  if ! NINJA_STATUS='[%f of %t, %es] ' cmake --build "$build/$preset" -j "$(build_jobs)"; then
+  if ! NINJA_STATUS='[%f of %t, %es] ' cmake --build "$build/$preset" -j "$(build_jobs)" ${2:+--target "${@:2}"}; then
     (( $(free_mb "$build") > 50 )) || fail "The disk is full: the build stopped." "$full"
     fail "The build failed; the first error stands above." "With 'signal 9' or 'Killed' in it memory ran out: start again with fewer programs open."
   fi

@@ -56,7 +56,7 @@ constexpr std::array kVerbs = {
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
-    Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder (RUN or RUN@STEP)", Target, exportRun},
+    Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder: of the best checkpoint, or of RUN@STEP", Target, exportRun},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
     Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP remove one of its checkpoints for good", Target, deleteRun},
@@ -135,7 +135,7 @@ ExitCode runCommandLine(int argc, char** argv) {
     bool startsSession = false;
     app.fallthrough();
     app.add_option("--workspace", options.workspace, "Folder that holds all runs (else $LATHE_WORKSPACE, else ~/lathe)");
-    app.add_flag("--json", options.json, "Answer in JSON");
+    app.add_flag("--json", options.json, "Answer in JSON; nan and inf, which it lacks, as text");
     for (const Verb& verb : kVerbs) addVerb(app, verb, options, chosen, startsSession);
     const int own = takeWords(argc, argv, options);
     try {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,35 +20,52 @@ std::string progressText(const launch::Glance& glance) {
     text = glance.loss ? "step " + text : std::string(rundir::name(glance.state));
     if (!glance.phase.empty() && glance.phase != "training" && glance.phase != text) text += " · " + glance.phase;
     if (glance.loss) text += " · loss " + shortText(*glance.loss);
+    if (!glance.stopping.empty()) text += " · " + glance.stopping;
+    else if (glance.state == rundir::State::Paused) text += " · paused";
+    else if (glance.loss && rundir::isAlive(glance.state))
+        text += " · eta " + (glance.secondsLeft ? durationText(*glance.secondsLeft) : glance.plannedSteps ? "measuring" : "unknown");
     if (glance.learningRate) text += " · rate " + shortText(*glance.learningRate, 3);
     if (glance.samplesPerSecond) text += " · " + shortText(*glance.samplesPerSecond, 3) + " samples/s";
-    if (!glance.stopping.empty()) return text + " · " + glance.stopping;
-    if (glance.state == rundir::State::Paused) return text + " · paused";
-    if (glance.loss && rundir::isAlive(glance.state))
-        text += " · eta " + (glance.secondsLeft ? durationText(*glance.secondsLeft) : glance.plannedSteps ? "measuring" : "unknown");
     return text;
 }
 
 ProgressLine::ProgressLine() : m_terminal(::isatty(STDERR_FILENO) == 1) {}
 
-void ProgressLine::show(const launch::Glance& glance) {
+/// Columns that a text takes: continuation bytes of UTF-8 take none.
+static std::size_t widthOf(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+/// Without what does not fit: the last parts first, then letters.
+static std::string fitted(std::string text, std::size_t columns) {
+    static constexpr std::string_view kBetween = " · ";
+    while (widthOf(text) > columns) {
+        std::size_t end = text.rfind(kBetween);
+        if (end == std::string::npos) {
+            end = text.size() - 1;
+            while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+        }
+        text.erase(end);
+    }
+    return text;
+}
+
+void ProgressLine::show(const launch::Glance& glance, const std::string& curve) {
     std::string text = progressText(glance);
     const std::int64_t now = Clock::system().monotonicNs();
-    for (const std::string& sentence : glance.said) std::fprintf(stderr, "%s%s\n", m_terminal ? "\r\033[K" : "", sentence.c_str());
+    const std::string back = !m_terminal ? "" : m_curve ? "\r\033[1A\033[J" : "\r\033[J";
+    if (!glance.said.empty()) std::fputs(back.c_str(), stderr);
+    for (const std::string& sentence : glance.said) std::fprintf(stderr, "%s\n", sentence.c_str());
     if (!m_terminal) {
         if (text == m_shown || (m_shownNs != 0 && now - m_shownNs < kPlainEveryNs && rundir::isAlive(glance.state))) return;
         std::fprintf(stderr, "%s\n", text.c_str());
     } else {
         winsize window{};
         const std::size_t columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 10 ? window.ws_col : 80;
-        // Counted in characters, not bytes: continuation bytes of UTF-8 take no column.
-        std::size_t width = 0, end = 0;
-        for (; end < text.size(); ++end) {
-            const bool begins = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
-            if (begins && width + 1 >= columns) break;
-            width += begins ? 1 : 0;
-        }
-        std::fprintf(stderr, "\r\033[K%s", text.substr(0, end).c_str());
+        if (glance.said.empty()) std::fputs(back.c_str(), stderr);
+        m_curve = !curve.empty() && widthOf(curve) < columns;
+        if (m_curve) std::fprintf(stderr, "%s\n", curve.c_str());
+        std::fputs(fitted(text, columns - 1).c_str(), stderr);
     }
     std::fflush(stderr);
     m_shown = std::move(text);
@@ -56,7 +74,8 @@ void ProgressLine::show(const launch::Glance& glance) {
 
 void ProgressLine::print(const std::string& output) {
     if (output.empty()) return;
-    if (m_terminal) std::fputs("\r\033[K", stderr);
+    if (m_terminal) std::fputs(m_curve ? "\r\033[1A\033[J" : "\r\033[J", stderr);
+    m_curve = false;
     std::fwrite(output.data(), 1, output.size(), stdout);
     if (m_terminal && output.back() != '\n') std::fputc('\n', stdout);
     std::fflush(stdout);
@@ -65,6 +84,7 @@ void ProgressLine::print(const std::string& output) {
 void ProgressLine::finish() {
     if (m_terminal && !m_shown.empty()) std::fputc('\n', stderr);
     m_shown.clear();
+    m_curve = false;
 }
 
 }  // namespace lathe::trainer

@@ -8,13 +8,15 @@
 
 namespace lathe::trainer {
 
-/// "120/900  loss 0.4312  rate 3e-4  5,210 samples/s  eta 1 min 12 s", or what is being done before there are steps.
+/// "step 120/900 · loss 0.4312 · eta 1 min 12 s · rate 3e-4 · 5210 samples/s", or what is being done before there are
+/// steps. What matters most comes first: a narrow terminal leaves out the last parts.
 std::string progressText(const launch::Glance& glance);
 
 class ProgressLine {
 public:
     ProgressLine();
-    void show(const launch::Glance& glance);
+    /// `curve`: a line above it, only on a terminal.
+    void show(const launch::Glance& glance, const std::string& curve = {});
     /// Output of the run's own program, to standard output, above the line.
     void print(const std::string& output);
     void finish();  ///< leaves the line as it is and goes to the next
@@ -22,6 +24,7 @@ public:
 private:
     bool m_terminal;
     std::string m_shown;
+    bool m_curve = false;   ///< a curve stands above the line
     std::int64_t m_shownNs = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "run_facts.h"
 
 #include "base/clock.h"
+#include "base/number_text.h"
 #include "config/command_text.h"
 #include "launch/supervisor.h"
 #include "launch/verbs.h"
@@ -30,13 +31,22 @@ json bestJson(const std::optional<rundir::BestValue>& best) {
     return {{"metric", best->metric}, {"value", rundir::numberJson(best->value)}, {"step", best->step}};
 }
 
+json metricsJson(const std::map<std::string, std::string>& metrics) {
+    json out = json::object();
+    for (const auto& [name, text] : metrics) {
+        const auto value = readDouble(text);
+        out[name] = value ? rundir::numberJson(*value) : json(text);
+    }
+    return out;
+}
+
 json checkpointsJson(const RunFolder& run) {
     const auto user = rundir::readUser(run);
     json list = json::array();
     for (const auto& info : rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>())) {
         const bool usable = info.problem.empty();
         list.push_back({{"step", info.step.value()}, {"session", info.session}, {"folder", info.folder}, {"valid", usable}, {"problem", usable ? json() : json(info.problem)},
-                        {"metrics", info.metrics}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned}});
+                        {"metrics", metricsJson(info.metrics)}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned}});
     }
     return list;
 }
@@ -158,6 +168,9 @@ json showJson(const RunFolder& run) {
     const auto session = rundir::readSession(run, rundir::newestSession(run));
     out["environment"] = session ? json(session->environment) : json::object();
     out["id"] = out["run"];
+    // The best value may be of a step whose checkpoint another run has (before a fork), or nobody.
+    if (const auto best = launch::bestCheckpoint(run); best && out["best"].is_object())
+        out["best"]["checkpoint"] = {{"folder", *best}, {"step", rundir::parseCheckpointName(*best)->step.value()}};
     const auto standing = launch::standingOf(run);
     out["why"] = standing.why;
     out["on_this_host"] = standing.onThisHost;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ nlohmann::json showJson(const rundir::RunFolder& run);
 nlohmann::json rowJson(const rundir::RunFolder& run);
 nlohmann::json bestJson(const std::optional<rundir::BestValue>& best);
 nlohmann::json checkpointsJson(const rundir::RunFolder& run);
+/// Metrics as their manifests have them (exact text): numbers, "nan" and the like as text.
+nlohmann::json metricsJson(const std::map<std::string, std::string>& metrics);
 nlohmann::json seriesJson(const store::SeriesSummary& series);
 nlohmann::json recordJson(const store::RecordSummary& record);
 /// The same as a line for people.

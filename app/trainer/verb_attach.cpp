@@ -69,7 +69,7 @@ static bool watch(live::ControlClient& client, const rundir::RunFolder& run, boo
         answered = true;
         if (const auto summary = rundir::readSummary(run)) {
             if (asJson) printJson(status);
-            else line.show(glanceOf(status, *summary));
+            else line.show(glanceOf(status, *summary), summary->sparkline.empty() ? std::string() : "loss " + curveText(summary->sparkline));
         }
         std::fflush(stdout);
         std::this_thread::sleep_for(std::chrono::milliseconds(asJson ? 1000 : 250));

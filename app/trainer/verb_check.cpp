@@ -3,11 +3,13 @@
 
 #include "base/file_system.h"
 #include "base/number_text.h"
+#include "before_start.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
 #include "launch/command_facts.h"
 #include "output.h"
 #include "plan/order.h"
+#include "plan/schedule.h"
 #include "problems.h"
 #include "worker_answer.h"
 
@@ -47,6 +49,7 @@ static void addOpened(const char* key, const char* what, const Result<std::uniqu
     }
     found.sentences.push_back(std::string(what) + ": " + (*opened)->info().sentence());
     addUnreadable((*opened)->info(), key, found.problems);
+    if (const std::string doubt = (*opened)->info().doubt(); !doubt.empty()) found.problems.push_back({"task.name", Severity::Warning, doubt});
 }
 
 static Found lookAtData(const config::RunConfig& config) {
@@ -59,6 +62,8 @@ static Found lookAtData(const config::RunConfig& config) {
     return found;
 }
 
+static std::string countText(std::int64_t count, const char* one, const char* many) { return std::to_string(count) + " " + (count == 1 ? one : many); }
+
 static void planLength(const config::RunConfig& config, Found& found) {
     const std::int64_t all = found.train->info().samples;
     const bool split = config.data.eval.empty() && config.data.evalFraction > 0;
@@ -69,8 +74,11 @@ static void planLength(const config::RunConfig& config, Found& found) {
         return;
     }
     std::string sentence = std::to_string(all - held) + " samples to train on, " + std::to_string(held) + " held out; "
-                           + std::to_string(shape.updatesPerEpoch()) + " updates an epoch";
-    if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) sentence += ", " + std::to_string(planned->value()) + " in all";
+                           + countText(shape.updatesPerEpoch(), "update an epoch", "updates an epoch");
+    const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates);
+    if (planned) sentence += ", " + std::to_string(planned->value()) + " in all";
+    if (const std::string doubt = plan::warmupDoubt(config.schedule.warmupUpdates, planned); !doubt.empty())
+        found.problems.push_back({"schedule.warmup_updates", Severity::Warning, doubt});
     found.sentences.push_back(sentence);
 }
 
@@ -112,18 +120,24 @@ static void lookAtCommand(const config::RunConfig& config, std::vector<Problem>&
 }
 
 ExitCode check(const Options& options) {
-    auto loaded = config::load(options.target);
+    auto loaded = loadTarget(options);
     if (!loaded) return fail(options, loaded.error());
     config::applySettings(*loaded, options.settings);
     std::vector<Problem> problems = config::check(*loaded);
+    Options here = options;
+    for (Problem& notice : chooseWorkspace(here, *loaded)) problems.push_back(std::move(notice));
     // Data that were not chosen, or that a text which cannot be read would have chosen, are no problem of their own.
     const bool chosen = !loaded->config.data.train.empty();
     const bool isCommand = config::isCommand(loaded->config);
     Found found = chosen && !isCommand ? lookAtData(loaded->config) : Found{};
     if (isCommand) lookAtCommand(loaded->config, problems, found);
+    for (Problem& problem : quickProblems(loaded->config)) {
+        const auto same = [&](const Problem& other) { return other.severity == Severity::Error && other.key == problem.key; };
+        if (std::none_of(problems.begin(), problems.end(), same) && std::none_of(found.problems.begin(), found.problems.end(), same)) found.problems.push_back(std::move(problem));
+    }
     if (found.train && !config::hasErrors(problems)) {
         planLength(loaded->config, found);
-        if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(options), loaded->config, *model, found);
+        if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(here), loaded->config, *model, found);
     }
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (options.json) {

@@ -1,6 +1,7 @@
 // Only what differs: settings, results, and the environment that numbers depend on.
 #include "actions.h"
 
+#include "base/number_text.h"
 #include "config/config.h"
 #include "launch/verbs.h"
 #include "output.h"
@@ -62,14 +63,20 @@ static json differing(const std::vector<Compared>& all, Column Compared::*part) 
     return rows;
 }
 
-static void printPart(const char* title, const json& rows) {
+/// Results are measured: six digits say what there is to say.
+static std::string shown(const json& value, bool measured) {
+    if (value.is_null()) return "-";
+    const auto number = measured ? readDouble(value.get<std::string>()) : std::nullopt;
+    return number ? shortText(*number, 6) : value.get<std::string>();
+}
+
+static void printPart(const char* title, const json& rows, bool measured = false) {
     if (rows.empty()) return print(std::string(title) + ": identical");
     print(std::string(title) + ":");
     for (const json& row : rows) {
         std::string line = "  " + row.at("key").get<std::string>() + ": ";
         for (std::size_t i = 0; i < row.at("values").size(); ++i) {
-            const json& value = row.at("values")[i];
-            line += (i == 0 ? "" : "  |  ") + (value.is_null() ? std::string("-") : value.get<std::string>());
+            line += (i == 0 ? "" : "  |  ") + shown(row.at("values")[i], measured);
         }
         print(line);
     }
@@ -97,7 +104,7 @@ ExitCode compare(const Options& options) {
     for (const Compared& one : all) line += (line.empty() ? "" : "  |  ") + one.name + " (" + one.id + ")";
     print(line);
     printPart("settings", settings);
-    printPart("results", results);
+    printPart("results", results, true);
     printPart("environment", environment);
     return ExitCode::Completed;
 }

@@ -2,6 +2,7 @@
 
 #include "launch/verbs.h"
 #include "output.h"
+#include "run_facts.h"
 #include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,9 @@ ExitCode eval(const Options& options) {
     const auto answer = askWorker({"eval", "--run", found->first.place().string(), "--checkpoint", found->second});
     if (!answer) return fail(options, answer.error());
     if (options.json) {
-        printJson(*answer);
+        nlohmann::json facts = *answer;
+        facts["metrics"] = metricsJson(facts.value("metrics", std::map<std::string, std::string>()));
+        printJson(facts);
         return ExitCode::Completed;
     }
     print(found->second + " of " + displayName(found->first) + ":");

@@ -1,11 +1,14 @@
 #include "actions.h"
 
+#include "before_start.h"
 #include "config/command_text.h"
 #include "config/config.h"
 #include "output.h"
 #include "problems.h"
 #include "start.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lathe::trainer {
@@ -15,21 +18,35 @@ static Result<config::Loaded> chosen(const Options& options) {
     const int ways = (options.target.empty() ? 0 : 1) + (options.command.empty() ? 0 : 1) + (options.words.empty() ? 0 : 1);
     if (ways != 1)
         return Error{ErrorCode::Usage, std::string(ways == 0 ? "Nothing to run" : "Several things to run") + ": give CONFIG (a file or a preset), or --command 'python train.py', or -- and the words of a command", {}, {}};
-    if (!options.target.empty()) return config::load(options.target);
+    if (!options.target.empty()) return loadTarget(options);
     config::Loaded loaded;
     loaded.config.command.line = options.command.empty() ? config::joinCommand(options.words) : options.command;
     return loaded;
 }
 
+/// What --set changed shows in the name of a configuration file's run, as it does in a preset's.
+static void nameFromSettings(const config::RunConfig& before, config::Loaded& loaded) {
+    std::string& name = loaded.config.run.name;
+    const auto presets = config::presets();
+    const bool isPreset = std::any_of(presets.begin(), presets.end(), [&](const config::Preset& preset) { return preset.name == loaded.preset; });
+    if (name != before.run.name || (name.empty() && isPreset)) return;
+    const std::string stem = name.empty() ? loaded.preset : name;
+    if (const std::string told = config::suggestName(stem, before, loaded.config); told != config::suggestName(stem, before, before)) name = told;
+}
+
 ExitCode run(const Options& options) {
     auto loaded = chosen(options);
     if (!loaded) return fail(options, loaded.error());
+    const config::RunConfig before = loaded->config;
     config::applySettings(*loaded, settingsOf(options));
-    const auto problems = config::check(*loaded);
+    if (!config::isCommand(loaded->config)) nameFromSettings(before, *loaded);
+    auto problems = config::check(*loaded);
+    const auto add = [&](std::vector<config::Problem> more) { std::move(more.begin(), more.end(), std::back_inserter(problems)); };
+    if (!config::hasErrors(problems)) add(quickProblems(loaded->config));
+    Options here = options;
+    add(chooseWorkspace(here, *loaded));
     if (config::hasErrors(problems)) return failWith(options, problems);
     tellProblems(problems);
-    Options here = options;
-    if (here.workspace.empty() && !loaded->workspace.empty()) here.workspace = loaded->workspace.string();
     return start(here, launch::prepareRun(workspaceOf(here), loaded->config, loaded->preset));
 }
 

@@ -63,6 +63,13 @@ static void printCommand(const json& facts) {
         print("  commit " + commit + " of " + environment.value("git.branch", "") + ", changed: " + environment.value("git.dirty", ""));
 }
 
+static std::string bestText(const json& best) {
+    std::string out = "best " + text(best.at("metric")) + " " + text(best.at("value")) + " at step " + text(best.at("step"));
+    if (!best.contains("checkpoint")) return out + ", of which there is no checkpoint here";
+    const json& checkpoint = best.at("checkpoint");
+    return checkpoint.at("step") == best.at("step") ? out : out + ", of which there is no checkpoint here; @best means step " + text(checkpoint.at("step"));
+}
+
 ExitCode show(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -79,7 +86,7 @@ ExitCode show(const Options& options) {
         print(text(parent.at("verb")) + " of run " + text(parent.at("run")) + (text(parent.at("checkpoint")).empty() ? "" : " from " + text(parent.at("checkpoint"))));
     }
     printCommand(facts);
-    if (!facts.at("best").is_null()) print("best " + text(facts.at("best").at("metric")) + " " + text(facts.at("best").at("value")) + " at step " + text(facts.at("best").at("step")));
+    if (!facts.at("best").is_null()) print(bestText(facts.at("best")));
     print("sessions:");
     printSessions(facts);
     print("checkpoints:");

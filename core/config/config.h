@@ -33,7 +33,7 @@ struct Loaded {
     std::vector<Problem> problems;
     std::string preset;                ///< load(): name of the preset, or of the file without its ending
     bool flatForm = false;             ///< came from the flat form; problems then say how each key was understood
-    std::filesystem::path workspace;   ///< flat form: output_dir made absolute, where the run goes unless --workspace is given
+    std::filesystem::path workspace;   ///< flat form: output_dir made absolute, where the run goes unless a workspace is chosen
 };
 
 /// Text of a YAML file (sections, or the flat form). `base` resolves relative paths.

@@ -80,6 +80,8 @@ constexpr void describeDataSource(V& v) {
       {.example = "price", .visibleIf = kIfCsv});
     v(&S::weight, "weight", "Weight column", "CSV column with the weight of each sample; empty weighs all alike.",
       {.example = "weight", .visibleIf = kIfCsv, .level = Level::Advanced});
+    v(&S::separator, "separator", "Separator", "What stands between the cells of a CSV file; auto looks at its line of column names.",
+      {.choices = "auto|comma|semicolon|tab", .visibleIf = kIfCsv, .level = Level::Advanced});
     v(&S::standardize, "standardize", "Standardize features", "Scales CSV features to mean 0 and deviation 1 over the training part.",
       {.visibleIf = kIfCsv, .shortName = "std"});
 }

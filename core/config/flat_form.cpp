@@ -212,9 +212,7 @@ private:
 
     void readFolders() {
         const std::string folder = text("output_dir").value_or("./outputs");
-        m_loaded.workspace = absolutePath(folder.empty() ? "." : folder, m_base);
-        tell(Severity::Notice, "", "output_dir: " + folder + (text("output_dir") ? "" : " (as nothing else is given)") + " is understood as the workspace " + m_loaded.workspace.string() +
-                                       ", where the run gets a folder of its own");
+        m_loaded.workspace = absolutePath(folder.empty() ? "." : folder, m_base);  // told by whoever knows where the run goes
         if (const auto checkpoints = text("checkpoint_dir"))
             tell(Severity::Notice, "", "checkpoint_dir: " + checkpoints->substr(0, 80) + " is ignored: checkpoints lie in the run's own folder");
     }

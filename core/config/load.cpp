@@ -48,13 +48,22 @@ bool checkFormat(const YamlNode& root, std::vector<Problem>& problems) {
     return false;
 }
 
+/// The first setting of this name in any section: "name" is run.name.
+std::string fieldCalled(const std::string& name) {
+    for (const Section& section : Schema::builtin().sections())
+        for (const Field& field : section.fields)
+            if (field.name == name) return field.key();
+    return {};
+}
+
 void unknownTopKey(const std::string& key, const YamlNode& node, std::vector<Problem>& problems) {
     std::string hint;
     if (const std::string own = ownKeyFor(key); !own.empty()) {
         const std::size_t dot = own.find('.');
         hint = "; here it stands as " + own.substr(dot + 1) + " in the section " + own.substr(0, dot);
     } else {
-        const std::string near = nearestWord(key, sectionNames());
+        const std::string field = fieldCalled(key);
+        const std::string near = field.empty() ? nearestWord(key, sectionNames()) : field;
         hint = near.empty() ? didYouMean(Schema::builtin().nearest(key)) : didYouMean(near);
     }
     problems.push_back({key, Severity::Error, "There is no section \"" + key + "\"" + onLine(node) + hint});

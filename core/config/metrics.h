@@ -1,4 +1,5 @@
 // The metrics that tasks evaluate, and which of them says what is best: one list for validation, engine and retention.
+// How to add one: engine/task/task.h.
 // Thread: functions without shared state.
 #pragma once
 

@@ -33,6 +33,7 @@ struct DataSection {
     std::vector<std::string> features;               ///< CSV columns; empty: all but target and weight
     std::vector<std::string> target;                 ///< CSV column(s)
     std::string weight;                              ///< CSV column of sample weights, optional
+    std::string separator = "auto";                  ///< CSV: auto (by the header line) | comma | semicolon | tab
     bool standardize = false;                        ///< CSV features to mean 0, deviation 1 of the training part
     std::int64_t batchSize = 32;                     ///< samples in a micro-batch
     bool shuffle = true;

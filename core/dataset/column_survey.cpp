@@ -41,8 +41,8 @@ bool ColumnSurvey::numbersRows(std::int64_t rows) const {
            static_cast<std::int64_t>(different.size()) >= std::min(rows, static_cast<std::int64_t>(kMostDifferent));
 }
 
-Result<TableSurvey> surveyCsv(const std::filesystem::path& path, const Progress& progress) {
-    LATHE_TRY_ASSIGN(CsvReader reader, CsvReader::open(path, "data.train"));
+Result<TableSurvey> surveyCsv(const std::filesystem::path& path, const std::string& separator, const Progress& progress) {
+    LATHE_TRY_ASSIGN(CsvReader reader, CsvReader::open(path, "data.train", separator));
     TableSurvey table;
     for (const std::string& name : reader.header()) table.columns.push_back({.name = name});
     while (true) {

@@ -31,6 +31,6 @@ struct TableSurvey {
     std::vector<ColumnSurvey> columns;
 };
 /// Streams the whole file.
-Result<TableSurvey> surveyCsv(const std::filesystem::path& path, const Progress& progress);
+Result<TableSurvey> surveyCsv(const std::filesystem::path& path, const std::string& separator, const Progress& progress);
 
 }  // namespace lathe::dataset

@@ -1,4 +1,6 @@
 #include "base/number_text.h"
+#include "config/schema.h"
+#include "dataset/column_survey.h"
 #include "dataset/csv_reader.h"
 #include "dataset/source.h"
 #include "dataset/table_dataset.h"
@@ -82,8 +84,8 @@ public:
 
     Result<void> add() {
         for (const std::size_t column : m_columns.features) {
-            LATHE_TRY_ASSIGN(const double value, number(column, "data.features", "features must be numbers: leave the column "
-                                                        "out of data.features or turn it into numbers"));
+            LATHE_TRY_ASSIGN(const double value, number(column, "data.features", "features must be numbers: fill it in, turn it into "
+                                                        "numbers, or learn from other columns (data.features)"));
             cells.push_back(value);
         }
         LATHE_TRY(m_source.classification() ? addClass() : addTargets());
@@ -113,8 +115,13 @@ private:
     Result<double> number(std::size_t column, std::string_view key, const std::string& rule) const {
         const auto value = cellNumber(m_reader.cells()[column]);
         if (value) return *value;
-        const auto notFinite = readDouble(trimmed(m_reader.cells()[column]));
-        return cellError(column, key, notFinite ? "every number must be finite" : rule);
+        std::string text(trimmed(m_reader.cells()[column]));
+        if (readDouble(text)) return cellError(column, key, "every number must be finite");
+        const std::size_t comma = text.find(',');
+        if (comma != std::string::npos) text[comma] = '.';
+        if (comma != std::string::npos && readDouble(text))
+            return cellError(column, key, "numbers are read with a decimal point: save the file with points in its numbers");
+        return cellError(column, key, rule);
     }
 
     Result<void> addClass() {
@@ -142,6 +149,26 @@ private:
     std::unordered_map<std::string, std::int64_t> m_places;
 };
 
+/// To a cell that is no number: the setting that leaves such columns out, ready to be copied.
+Error withOtherColumns(const Source& source, const Columns& columns, Error error) {
+    constexpr std::size_t kMostNamed = 60;
+    if (error.key != "data.features" || source.like != nullptr) return error;
+    const auto table = surveyCsv(source.path, source.data.separator, source.progress);
+    if (!table.ok()) return error;
+    std::vector<std::string> usable;
+    for (const std::size_t column : columns.features)
+        if (table->columns[column].usable()) usable.push_back(table->columns[column].name);
+    if (usable.empty()) return error;
+    if (usable.size() > kMostNamed) {
+        error.sentence += ". " + countOf(static_cast<std::int64_t>(usable.size()), "column holds", "columns hold") + " numbers only";
+        return error;
+    }
+    std::string list;
+    for (const char c : config::valueText(usable)) list += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    error.sentence += ". Columns of numbers only: --set 'data.features=" + list + "'";
+    return error;
+}
+
 Result<void> nameClasses(const Source& source, Rows& rows, Info& info) {
     constexpr std::size_t kManyClasses = 1000;
     if (rows.classTexts.size() > kManyClasses && rows.classTexts.size() * 2 > rows.lines.size())
@@ -162,14 +189,20 @@ Result<void> nameClasses(const Source& source, Rows& rows, Info& info) {
 
 }  // namespace
 
+Result<void> glanceAtCsv(const Source& source) {
+    LATHE_TRY_ASSIGN(const CsvReader reader, CsvReader::open(source.path, source.key, source.data.separator));
+    LATHE_TRY(chooseColumns(source, reader.header()));
+    return {};
+}
+
 Result<std::unique_ptr<Dataset>> openCsv(const Source& source) {
-    LATHE_TRY_ASSIGN(CsvReader reader, CsvReader::open(source.path, source.key));
+    LATHE_TRY_ASSIGN(CsvReader reader, CsvReader::open(source.path, source.key, source.data.separator));
     LATHE_TRY_ASSIGN(const Columns columns, chooseColumns(source, reader.header()));
     Rows rows(source, reader, columns);
     while (true) {
         LATHE_TRY_ASSIGN(const bool any, reader.next());
         if (!any) break;
-        LATHE_TRY(rows.add());
+        if (auto added = rows.add(); !added.ok()) return withOtherColumns(source, columns, std::move(added).error());
         if (rows.lines.size() % kReportRows != 0) continue;
         LATHE_TRY(source.report(static_cast<std::int64_t>(rows.lines.size()), 0));
         LATHE_TRY(checkMemory(source.path, 8.0 * static_cast<double>(rows.cells.size()), source.key));

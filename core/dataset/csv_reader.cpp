@@ -1,6 +1,7 @@
 #include "dataset/csv_reader.h"
 
 #include "base/number_text.h"
+#include "config/utf8.h"
 #include "dataset/wording.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ bool CsvReader::refill() {
     return m_end > 0;
 }
 
-Result<CsvReader> CsvReader::open(const std::filesystem::path& path, const std::string& key) {
+Result<CsvReader> CsvReader::open(const std::filesystem::path& path, const std::string& key, const std::string& separator) {
     auto source = ByteSource::open(path);
     if (!source.ok()) {
         Error error = std::move(source).error();
@@ -57,7 +58,7 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, const std::
         return error;
     }
     CsvReader reader(std::move(*source), key);
-    LATHE_TRY(reader.readHeader());
+    LATHE_TRY(reader.readHeader(separator));
     return reader;
 }
 
@@ -91,7 +92,7 @@ void CsvReader::readQuoted(std::string& cell) {
         if (cell.size() > kMaxCellBytes) return fail("opens a quote (\") that runs over more than 1 MiB: close it", begin);
     }
     const int after = peek();
-    if (after >= 0 && after != ',' && after != '\r' && after != '\n')
+    if (after >= 0 && after != m_separator && after != '\r' && after != '\n')
         fail("has text behind a closing quote: write a quote inside a quoted cell twice (\"\")", m_line);
 }
 
@@ -99,7 +100,7 @@ void CsvReader::readPlain(std::string& cell) {
     while (peek() >= 0) {
         const char* begin = m_block.data() + m_at;
         const char* end = std::find_if(begin, static_cast<const char*>(m_block.data() + m_end),
-                                       [](char c) { return c == ',' || c == '\n' || c == '\r' || c == 0; });
+                                       [separator = m_separator](char c) { return c == separator || c == '\n' || c == '\r' || c == 0; });
         cell.append(begin, end);
         m_at += static_cast<std::size_t>(end - begin);
         if (cell.size() > kMaxCellBytes) return fail("has a cell longer than 1 MiB: this is no CSV file", m_line);
@@ -119,19 +120,53 @@ Result<bool> CsvReader::readRecord() {
             if (peek() == '"') readQuoted(cell);
             else readPlain(cell);
             if (m_count > kMaxColumns) fail("has more than 100,000 cells", m_recordLine);
-            if (peek() != ',') break;
+            if (peek() != m_separator) break;
             take();
         }
         endLine();
+        checkText();
     }
     if (m_failure) return *m_failure;
     return m_count > 0;
 }
 
-Result<void> CsvReader::readHeader() {
+/// Numbers, most of what there is, are passed over quickly.
+void CsvReader::checkText() {
+    for (std::size_t c = 0; c < m_count; ++c) {
+        const std::string& cell = m_cells[c];
+        const bool plain = std::all_of(cell.begin(), cell.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+        if (plain || config::firstBadUtf8(cell) == std::string_view::npos) continue;
+        const std::string column = c < m_header.size() ? "column " + inQuotes(m_header[c]) : "column " + std::to_string(c + 1);
+        return fail("has letters in " + column + " that are no UTF-8: save the file as UTF-8", m_recordLine);
+    }
+}
+
+/// What stands most often between the names of the header line, in the part of it that is in the first block.
+char CsvReader::separatorOfHeader() const {
+    std::size_t commas = 0, semicolons = 0, tabs = 0;
+    bool quoted = false, any = false;
+    for (std::size_t at = m_at; at < m_end; ++at) {
+        const char c = m_block[at];
+        if (c == '"') quoted = !quoted;
+        if (!quoted && (c == '\n' || c == '\r')) {
+            if (any) break;
+            continue;
+        }
+        any = true;
+        if (quoted) continue;
+        commas += c == ',' ? 1 : 0;
+        semicolons += c == ';' ? 1 : 0;
+        tabs += c == '\t' ? 1 : 0;
+    }
+    if (tabs > 0 && tabs >= commas && tabs >= semicolons) return '\t';  // names hold no tabs
+    return semicolons > commas ? ';' : ',';
+}
+
+Result<void> CsvReader::readHeader(const std::string& separator) {
     static_cast<void>(peek());  // fills the block
     const std::string_view begin(m_block.data(), std::min<std::size_t>(m_end, 3));
     if (begin == kByteOrderMark) m_at += 3;
+    m_separator = separator == "comma" ? ',' : separator == "semicolon" ? ';' : separator == "tab" ? '\t' : separatorOfHeader();
     const std::string name = m_source.path().string();
     LATHE_TRY_ASSIGN(const bool any, readRecord());
     if (!any) return dataError(name + " is empty: a CSV file begins with a line of column names", m_key);
@@ -140,11 +175,6 @@ Result<void> CsvReader::readHeader() {
         return dataError(name + " seems to have no line of column names: its first line is numbers (" +
                              shortList(m_header, 4) + "). Add a first line such as x1,x2,y",
                          m_key);
-    for (const char separator : {';', '\t'})
-        if (m_header.size() == 1 && m_header[0].find(separator) != std::string::npos)
-            return dataError(name + " seems to separate its columns by " + (separator == ';' ? "semicolons" : "tabs") +
-                                 ": save it with commas (and decimal points)",
-                             m_key);
     std::set<std::string_view> seen;
     for (const std::string& column : m_header)
         if (!column.empty() && !seen.insert(column).second)

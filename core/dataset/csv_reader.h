@@ -1,5 +1,6 @@
-// CSV as RFC 4180 says: commas; cells may stand in double quotes and then hold commas, line ends and doubled quotes.
-// Also read: LF, CRLF and CR line ends, a UTF-8 byte order mark, gzip. Empty lines are skipped.
+// CSV as RFC 4180 says: commas; cells may stand in double quotes and then hold commas, line ends and doubled quotes. Text
+// is UTF-8. Also read: semicolons or tabs between cells (the header line tells, where it is not given), LF, CRLF and CR
+// line ends, a UTF-8 byte order mark, gzip. Empty lines are skipped.
 // The file is streamed: memory is one block and one record, however long the file is.
 // Thread: one reader at a time.
 #pragma once
@@ -18,8 +19,8 @@ namespace lathe::dataset {
 
 class CsvReader {
 public:
-    /// Opens the file and reads its header line. Errors carry `key`.
-    static Result<CsvReader> open(const std::filesystem::path& path, const std::string& key);
+    /// Opens the file and reads its header line. Errors carry `key`. `separator` as data.separator.
+    static Result<CsvReader> open(const std::filesystem::path& path, const std::string& key, const std::string& separator = "auto");
 
     const std::vector<std::string>& header() const { return m_header; }  ///< trimmed; a name may be empty, none stands twice
     /// The cells of the next record, valid until the next call, as many as the header has; false at the end.
@@ -30,7 +31,9 @@ public:
 private:
     CsvReader(ByteSource source, std::string key);
 
-    Result<void> readHeader();
+    Result<void> readHeader(const std::string& separator);
+    char separatorOfHeader() const;
+    void checkText();
     Result<bool> readRecord();
     void readPlain(std::string& cell);
     void readQuoted(std::string& cell);
@@ -44,6 +47,7 @@ private:
 
     ByteSource m_source;
     std::string m_key;
+    char m_separator = ',';
     std::vector<std::string> m_header;
     std::vector<std::string> m_cells;  ///< reused from record to record; the first m_count count
     std::size_t m_count = 0;

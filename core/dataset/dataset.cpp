@@ -51,10 +51,8 @@ Result<std::unique_ptr<Dataset>> openSource(const Source& source) {
     }
 }
 
-Result<std::unique_ptr<Dataset>> openPart(const config::DataSection& data, const config::TaskSection& task, Part part,
-                                          const Dataset* like, const Progress& progress, bool onDemand) {
-    Source source{.data = data, .task = task, .like = like, .progress = progress, .path = data.train, .labels = data.trainLabels,
-                  .onDemand = onDemand};
+Result<Source> sourceOf(const config::DataSection& data, const config::TaskSection& task, Part part, const Progress& progress) {
+    Source source{.data = data, .task = task, .progress = progress, .path = data.train, .labels = data.trainLabels};
     if (part == Part::Eval) {
         source.path = data.eval;
         source.labels = data.evalLabels;
@@ -64,7 +62,22 @@ Result<std::unique_ptr<Dataset>> openPart(const config::DataSection& data, const
     if (source.path.empty())
         return Error{ErrorCode::Usage, "No data are chosen: set " + source.key + " to a folder of class folders, a CSV or an IDX file",
                      source.key, {}};
+    return source;
+}
+
+Result<std::unique_ptr<Dataset>> openPart(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                          const Dataset* like, const Progress& progress, bool onDemand) {
+    LATHE_TRY_ASSIGN(Source source, sourceOf(data, task, part, progress));
+    source.like = like;
+    source.onDemand = onDemand;
     return openSource(source);
+}
+
+Result<void> glanceAt(const config::DataSection& data, const config::TaskSection& task, Part part) {
+    const Progress none;
+    LATHE_TRY_ASSIGN(const Source source, sourceOf(data, task, part, none));
+    LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
+    return format == "csv" ? glanceAtCsv(source) : Result<void>();
 }
 
 std::string answerText(const Dataset& dataset, std::int64_t sample) {
@@ -94,6 +107,16 @@ std::string Info::sentence() const {
     return text;
 }
 
+std::string Info::doubt() const {
+    constexpr std::size_t kFewClasses = 20;
+    if (format != "csv" || classNames.empty() || targetNames.empty()) return {};
+    const bool numbers = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readDouble(name).has_value(); });
+    const bool whole = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readInteger(name).has_value(); });
+    if (!numbers || (whole && classNames.size() <= kFewClasses)) return {};
+    return "Column " + inQuotes(targetNames[0]) + " holds " + countOf(static_cast<std::int64_t>(classNames.size()), "different number", "different numbers") +
+           ", and each is learned as a class of its own: for an amount set task.name to regression";
+}
+
 Thumbnail Dataset::captioned(std::int64_t sample) const {
     Thumbnail thumbnail;
     thumbnail.where = describe(sample);
@@ -109,6 +132,11 @@ Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const con
 Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Progress& progress) {
     return openPart(data, task, part, nullptr, progress, true);
+}
+
+Result<void> glance(const config::DataSection& data, const config::TaskSection& task) {
+    LATHE_TRY(glanceAt(data, task, Part::Train));
+    return data.eval.empty() ? Result<void>() : glanceAt(data, task, Part::Eval);
 }
 
 std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count) {
@@ -150,8 +178,8 @@ Result<std::string> guessFormat(const std::string& path) {
     if (looksLikeIdx(path)) return std::string("idx");
     std::string name = std::filesystem::path(path).filename().string();
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return std::string("csv");
-    return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv: set data.format "
+    if (name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") || name.ends_with(".tsv.gz")) return std::string("csv");
+    return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv or .tsv: set data.format "
                             "if it is one of them", "data.format");
 }
 

@@ -44,6 +44,8 @@ struct Info {
     std::int64_t inputElements() const;     ///< of one sample
     /// "300 images · 5 classes · 1 unreadable", "1,797 rows · 64 features · 10 classes".
     std::string sentence() const;
+    /// What speaks against the chosen task: a target of many different numbers taken for classes. Empty: nothing.
+    std::string doubt() const;
 };
 
 /// Random variation of one sample: a function of (seed, epoch, sample id, copy), never of order or thread.
@@ -106,6 +108,10 @@ Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const con
 /// of different sizes are allowed. Good for info() and thumbnail(); input() decodes on demand and needs one size.
 Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Progress& progress = {});
+
+/// What can be told in a moment, without reading the data: that they are there and of a known kind, and of CSV that the
+/// columns of the configuration are among its own. Errors as of open().
+Result<void> glance(const config::DataSection& data, const config::TaskSection& task);
 
 /// Samples to show: spread evenly over the classes (classification) or the file.
 std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count);

@@ -44,6 +44,8 @@ Result<void> checkMemory(const std::filesystem::path& path, double bytes, const 
 
 Result<std::unique_ptr<Dataset>> openIdx(const Source& source);
 Result<std::unique_ptr<Dataset>> openCsv(const Source& source);
+/// The line of column names alone.
+Result<void> glanceAtCsv(const Source& source);
 Result<std::unique_ptr<Dataset>> openImageFolder(const Source& source);
 
 }  // namespace lathe::dataset

@@ -146,7 +146,7 @@ bool hasColumns(const stdfs::path& file, const Suggestion& suggestion) {
 }
 
 Result<void> suggestCsv(const stdfs::path& file, const Progress& progress, Suggestion& suggestion) {
-    LATHE_TRY_ASSIGN(const TableSurvey table, surveyCsv(file, progress));
+    LATHE_TRY_ASSIGN(const TableSurvey table, surveyCsv(file, suggestion.data.separator, progress));
     if (table.rows == 0) return dataError(file.string() + " has column names but no rows", "data.train");
     const auto named = std::find_if(table.columns.rbegin(), table.columns.rend(), [](const ColumnSurvey& c) { return !c.name.empty(); });
     if (named == table.columns.rend()) return dataError(file.string() + " has no column with a name", "data.train");

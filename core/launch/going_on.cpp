@@ -1,5 +1,7 @@
 #include "launch/going_on.h"
 
+#include "base/number_text.h"
+
 namespace lathe::launch {
 
 Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after, bool isNewRun) {
@@ -12,15 +14,25 @@ Result<void> refuseFixedChanges(const config::RunConfig& before, const config::R
     return {};
 }
 
+/// A run that is made longer keeps its curve, which has come to its end: what that means, and the way to a new one.
+static std::string afterTheCurve(const config::RunConfig& config) {
+    const auto& schedule = config.schedule;
+    if (schedule.name == "constant") return {};
+    const double rate = config.optimizer.learningRate * schedule.finalFactor;
+    const std::string anew = schedule.totalUpdates ? "--set schedule.total_updates=" + std::to_string(2 * *schedule.totalUpdates) : "--new-curve";
+    return ". The learning-rate curve stays as it was stored, at its end of " + shortText(rate)
+           + (rate > 0 ? "" : ": nothing would be learned") + "; " + anew + " makes a new one for the longer run";
+}
+
 Result<void> refuseReached(const config::RunConfig& config, const Counters& counters) {
     const auto& run = config.run;
     if (run.maxUpdates && counters.globalStep.value() >= *run.maxUpdates) {
         return Error{ErrorCode::Usage, "Already at update " + std::to_string(counters.globalStep.value()) + " of " + std::to_string(*run.maxUpdates)
-                     + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates), "run.max_updates", {}};
+                     + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates) + afterTheCurve(config), "run.max_updates", {}};
     }
     if (run.epochs && counters.epoch.value() >= *run.epochs) {
         return Error{ErrorCode::Usage, "Already at epoch " + std::to_string(counters.epoch.value()) + " of " + std::to_string(*run.epochs)
-                     + "; extend it with --set run.epochs=" + std::to_string(2 * *run.epochs), "run.epochs", {}};
+                     + "; extend it with --set run.epochs=" + std::to_string(2 * *run.epochs) + afterTheCurve(config), "run.epochs", {}};
     }
     return {};
 }

@@ -15,9 +15,10 @@ class FileSystem;
 
 namespace lathe::launch {
 
-/// Removes what the rule lets go, never pinned ones or `inUse`; failures are logged and the folder stays.
+/// Removes what the rule lets go, never pinned ones, `inUse`, the newest of a branch that was left, or what the run began
+/// from; failures are logged and the folder stays.
 void applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
-                    const std::vector<std::string>& inUse);
+                    std::vector<std::string> inUse);
 
 /// Takes the name away first, so that a removal that is interrupted leaves nothing that looks like a checkpoint.
 Result<void> removeCheckpoint(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder);

@@ -115,21 +115,13 @@ std::string passedOver(const RunFolder& run, const std::string& chosen) {
     return out;
 }
 
-static Result<std::string> bestOf(const RunFolder& run, const std::vector<CheckpointInfo>& all) {
+Result<std::string> bestCheckpoint(const RunFolder& run) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
     LATHE_TRY_ASSIGN(const config::Metric metric, config::bestMetric(config));
     const std::string series = "eval/" + metric.name;
-    const CheckpointInfo* best = nullptr;
-    double bestValue = 0;
-    for (const CheckpointInfo& info : all) {
-        const auto found = info.metrics.find(series);
-        const auto value = info.problem.empty() && found != info.metrics.end() ? readDouble(found->second) : std::nullopt;
-        if (!value || *value != *value) continue;
-        if (best != nullptr && !(metric.higherIsBetter ? *value > bestValue : *value < bestValue)) continue;
-        best = &info;
-        bestValue = *value;
-    }
-    if (best != nullptr) return best->folder;
+    const auto all = checkpointsOf(run);
+    const auto ranked = rundir::bestFirst(all, series, metric.higherIsBetter);
+    if (!ranked.empty()) return ranked.front()->folder;
     return Error{ErrorCode::NotFound, "No checkpoint of " + run.name() + " has " + series, {}, {}};
 }
 
@@ -152,7 +144,7 @@ static Result<std::string> atStep(const RunFolder& run, const std::vector<Checkp
 
 static Result<std::string> resolve(const RunFolder& run, const std::string& which) {
     const auto all = checkpointsOf(run);
-    if (which == "best") return bestOf(run, all);
+    if (which == "best") return bestCheckpoint(run);
     if (which == "latest") {
         const std::string newest = newestOnLine(run);
         if (!newest.empty()) return newest;

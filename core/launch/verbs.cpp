@@ -10,6 +10,7 @@
 #include "rundir/checkpoint_manifest.h"
 
 #include <algorithm>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
@@ -81,12 +82,39 @@ Result<void> refuseCommand(const RunFolder& run) {
                  + "; start it anew with lathe-trainer again", {}, {}};
 }
 
+/// "striche-3" -> "striche", also where it is no number that was added here.
+static std::string withoutNumber(const std::string& name) {
+    const std::size_t last = name.find_last_not_of("0123456789");
+    return last != std::string::npos && last > 0 && last + 1 < name.size() && name[last] == '-' ? name.substr(0, last) : name;
+}
+
+/// A run that comes from another gets a name that no other has: the same with a number.
+static std::string distinctName(const std::filesystem::path& workspace, const std::string& name) {
+    std::set<std::string> taken;
+    for (const RunFolder& run : rundir::listRuns(workspace)) {
+        const auto user = rundir::readUser(run);
+        const auto manifest = rundir::readManifest(run);
+        if (user && user->name) taken.insert(*user->name);
+        else if (manifest) taken.insert(manifest->name);
+    }
+    if (!taken.contains(name)) return name;
+    const std::string base = taken.contains(withoutNumber(name)) ? withoutNumber(name) : name;
+    int number = 2;
+    while (taken.contains(base + "-" + std::to_string(number))) ++number;
+    return base + "-" + std::to_string(number);
+}
+
+static bool namesRun(const std::vector<std::string>& settings) {
+    return std::any_of(settings.begin(), settings.end(), [](const std::string& setting) { return setting.starts_with("run.name="); });
+}
+
 struct NewRun {
     config::RunConfig config;
     std::string preset;
     std::optional<rundir::Parent> parent;
     SessionRecord session;
     std::filesystem::path checkpoint;   ///< folder of another run to take in, or empty
+    bool named = true;                  ///< its name was chosen, or is made from the settings of a first run
 };
 
 /// The files of a verified checkpoint under a new folder: links, copies where the disk cannot link.
@@ -112,6 +140,7 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
         LATHE_TRY(checkCommand(what.config.command));
     }
     what.config.run.name = nameFor(what.config, what.preset);
+    if (!what.named) what.config.run.name = distinctName(workspace, what.config.run.name);
     rundir::RunManifest manifest;
     manifest.id = rundir::newRunId();
     manifest.name = what.config.run.name;
@@ -154,7 +183,8 @@ static Result<config::RunConfig> takenFrom(const RunFolder& from, int session, c
     LATHE_TRY_ASSIGN(config::RunConfig config, configOf(from, session));
     LATHE_TRY_ASSIGN(config::RunConfig first, configOf(from, 1));  // what the name was made from
     first.run.name.clear();
-    if (nameFor(first, preset) == config.run.name) config.run.name.clear();
+    const std::string made = nameFor(first, preset);
+    if (made == config.run.name || made == withoutNumber(config.run.name)) config.run.name.clear();
     return config;
 }
 
@@ -162,7 +192,7 @@ Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunF
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, rundir::newestSession(from), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
-    NewRun what{config, parent.preset, rundir::Parent{parent.id, {}, "again"}, {}, {}};
+    NewRun what{config, parent.preset, rundir::Parent{parent.id, {}, "again"}, {}, {}, namesRun(settings)};
     what.session.verb = "start";
     return makeRun(workspace, std::move(what));
 }
@@ -255,7 +285,7 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, sessionOf(checkpoint), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     const std::string verb = weightsOnly ? "start-from-weights" : "fork";
-    NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint};
+    NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint, namesRun(changes.settings)};
     if (!weightsOnly) {
         LATHE_TRY(refuseFixedChanges(before, config, true));
         LATHE_TRY(refuseReached(config, manifest.counters));

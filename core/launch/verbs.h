@@ -75,6 +75,8 @@ Error unreadableSession(const rundir::RunFolder& run, int session, Error error);
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// The same, but one that is named by its folder need not be usable.
 Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
+/// RUN@best: of the usable checkpoints in this run the best by its metric; NotFound where none was evaluated.
+Result<std::string> bestCheckpoint(const rundir::RunFolder& run);
 /// Newest usable checkpoint of the surviving line, or empty.
 std::string newestOnLine(const rundir::RunFolder& run);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.

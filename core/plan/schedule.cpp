@@ -17,4 +17,10 @@ double factorAt(const Schedule& schedule, GlobalStep applied) {
     return schedule.finalFactor + (1.0 - schedule.finalFactor) * shape;
 }
 
+std::string warmupDoubt(std::int64_t warmupUpdates, std::optional<GlobalStep> planned) {
+    if (!planned || warmupUpdates <= planned->value()) return {};
+    return "Warm-up takes " + std::to_string(warmupUpdates) + " updates and the run has " + std::to_string(planned->value())
+           + ": the learning rate never reaches its peak; set schedule.warmup_updates to " + std::to_string(planned->value() / 10) + " or so";
+}
+
 }  // namespace lathe::plan

@@ -4,6 +4,7 @@
 #include "base/counters.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace lathe::plan {
@@ -20,5 +21,8 @@ struct Schedule {
 
 /// Factor on the base rate for the update that follows `applied` applied ones (0 for the first). In [0, 1].
 double factorAt(const Schedule& schedule, GlobalStep applied);
+
+/// A sentence where warm-up takes longer than the run, or nothing.
+std::string warmupDoubt(std::int64_t warmupUpdates, std::optional<GlobalStep> planned);
 
 }  // namespace lathe::plan

@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace lathe::rundir {
@@ -172,6 +173,30 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
     return out;
 }
 
+static std::optional<double> valueOf(const CheckpointInfo& info, const std::string& metric) {
+    const auto found = info.metrics.find(metric);
+    const auto value = found == info.metrics.end() ? std::nullopt : readDouble(found->second);
+    return value && std::isnan(*value) ? std::nullopt : value;
+}
+
+std::vector<const CheckpointInfo*> bestFirst(const std::vector<CheckpointInfo>& all, const std::string& metric, bool higherIsBetter) {
+    struct Ranked {
+        double value, loss;
+        const CheckpointInfo* info;
+    };
+    std::vector<Ranked> ranked;
+    for (const CheckpointInfo& info : all) {
+        const auto value = info.problem.empty() ? valueOf(info, metric) : std::nullopt;
+        if (value) ranked.push_back({higherIsBetter ? -*value : *value, valueOf(info, "eval/loss").value_or(HUGE_VAL), &info});
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+        return std::tuple(a.value, a.loss, a.info->session, a.info->step) < std::tuple(b.value, b.loss, b.info->session, b.info->step);
+    });
+    std::vector<const CheckpointInfo*> out;
+    for (const Ranked& one : ranked) out.push_back(one.info);
+    return out;
+}
+
 std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,
                                           const std::string& bestMetric, bool higherIsBetter, const std::vector<std::string>& inUse) {
     std::vector<const CheckpointInfo*> usable;
@@ -185,15 +210,9 @@ std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all
     for (std::size_t i = 0; i < usable.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepLast, 1)); ++i)
         kept.insert(usable[usable.size() - 1 - i]->folder);
 
-    std::vector<std::pair<double, const CheckpointInfo*>> ranked;
-    for (const CheckpointInfo* info : usable) {
-        const auto metric = info->metrics.find(bestMetric);
-        const auto value = metric == info->metrics.end() ? std::nullopt : readDouble(metric->second);
-        if (value && !std::isnan(*value)) ranked.emplace_back(higherIsBetter ? -*value : *value, info);
-    }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto ranked = bestFirst(all, bestMetric, higherIsBetter);
     for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepBest, 0)); ++i)
-        kept.insert(ranked[i].second->folder);
+        kept.insert(ranked[i]->folder);
 
     std::vector<std::string> victims;
     for (const CheckpointInfo* info : usable) {

@@ -102,6 +102,9 @@ struct CheckpointInfo {
 /// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem.
 std::vector<CheckpointInfo> listCheckpoints(const std::filesystem::path& checkpointsFolder, const std::vector<std::string>& pinned = {});
 
+/// Usable ones that have a value of `metric` (a series), the best first. Of equal ones the lower eval/loss, then the older.
+std::vector<const CheckpointInfo*> bestFirst(const std::vector<CheckpointInfo>& all, const std::string& metric, bool higherIsBetter);
+
 /// Which folders a retention rule lets go: never the last `keepLast` usable ones, the best `keepBest` by `bestMetric`,
 /// pinned ones, or `inUse`. Unusable ones do not count towards keepLast.
 std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,

@@ -159,9 +159,12 @@ std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
 
 static Error ambiguous(const std::string& reference, const std::vector<RunFolder>& found, const char* what) {
     std::string list;
-    for (std::size_t i = 0; i < found.size() && i < 5; ++i) list += (i == 0 ? "" : ", ") + found[i].name();
+    for (std::size_t i = 0; i < found.size() && i < 5; ++i) {
+        const auto manifest = readManifest(found[i]);
+        list += (i == 0 ? "" : ", ") + (manifest ? manifest->id + " (" + manifest->name + ", " + stampOf(found[i]) + ")" : found[i].name());
+    }
     if (found.size() > 5) list += " and " + std::to_string(found.size() - 5) + " more";
-    return {ErrorCode::Usage, std::string("Several runs ") + what + " \"" + reference + "\": " + list + "; name one by its id", {}, {}};
+    return {ErrorCode::Usage, std::string("Several runs ") + what + " \"" + reference + "\": " + list + "; name one by its id or the beginning of it", {}, {}};
 }
 
 Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& reference) {

@@ -11,9 +11,15 @@ import json
 import pathlib
 import sys
 
-import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from safetensors.numpy import load_file
+try:
+    import numpy as np
+    from numpy.lib.stride_tricks import sliding_window_view
+    from safetensors.numpy import load_file
+except ImportError as problem:
+    need = f"This loader needs numpy and safetensors, and {problem.name} is not there: pip install numpy safetensors"
+    if __name__ == "__main__":
+        sys.exit(need)
+    raise ImportError(need) from problem
 
 RESNETS = {"resnet18": (False, (2, 2, 2, 2)), "resnet34": (False, (3, 4, 6, 3)), "resnet50": (True, (3, 4, 6, 3)),
            "resnet101": (True, (3, 4, 23, 3)), "resnet152": (True, (3, 8, 36, 3))}
@@ -135,7 +141,11 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     model = load(pathlib.Path(__file__).parent)
-    inputs = model.prepare(np.load(sys.argv[1], allow_pickle=False))
+    try:
+        values = np.load(sys.argv[1], allow_pickle=False)
+    except (OSError, ValueError, EOFError) as problem:
+        sys.exit(f"{sys.argv[1]} cannot be read as .npy (write it with numpy.save): {problem}")
+    inputs = model.prepare(values)
     for row in model.classify(inputs) if model.classes else model.predict(inputs).tolist():
         print(row)
 

@@ -1701,6 +1701,30 @@
             <translation>已到终点：%1 / %1 %2。要继续到多少？</translation>
         </message>
         <message>
+            <source>Make a new learning-rate curve?</source>
+            <translation>生成新的学习率曲线？</translation>
+        </message>
+        <message>
+            <source>The curve of this run has come to its end: the rate stays at %1 from here on.</source>
+            <translation>该运行的曲线已到终点：学习率从此保持在 %1。</translation>
+        </message>
+        <message>
+            <source>The curve of this run has come to its end: the rate is 0 from here on, and nothing would be learned.</source>
+            <translation>该运行的曲线已到终点：学习率从此为 0，什么也学不到。</translation>
+        </message>
+        <message>
+            <source>A new curve spans the longer run, so that the rate rises again to what it is there.</source>
+            <translation>新曲线覆盖延长后的运行，学习率重新升到曲线在该处的值。</translation>
+        </message>
+        <message>
+            <source>Keep the curve</source>
+            <translation>保留曲线</translation>
+        </message>
+        <message>
+            <source>New curve</source>
+            <translation>新曲线</translation>
+        </message>
+        <message>
             <source>Continue</source>
             <translation>继续</translation>
         </message>

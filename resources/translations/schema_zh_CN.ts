@@ -172,6 +172,14 @@
             <translation>每个样本权重的 CSV 列；留空则一视同仁。</translation>
         </message>
         <message>
+            <source>Separator</source>
+            <translation>分隔符</translation>
+        </message>
+        <message>
+            <source>What stands between the cells of a CSV file; auto looks at its line of column names.</source>
+            <translation>CSV 文件单元格之间的分隔符；auto 依列名行判断。</translation>
+        </message>
+        <message>
             <source>Standardize features</source>
             <translation>特征标准化</translation>
         </message>

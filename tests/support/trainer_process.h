@@ -48,7 +48,13 @@ public:
     void setScript(const std::string& script) { m_script = script; }
     void setEnvironment(const char* name, const std::string& value) { m_environment[name] = value; }
 
-    std::unique_ptr<QProcess> start(const QStringList& words) const {
+    std::unique_ptr<QProcess> start(const QStringList& words) const { return startProgram(QStringLiteral(LATHE_BIN_DIR "/lathe-trainer"), words); }
+    /// On a terminal of 80 columns; what it shows is read as standard output.
+    std::unique_ptr<QProcess> startOnTerminal(const QString& words) const {
+        return startProgram(QStringLiteral("script"), {QStringLiteral("-qec"), QStringLiteral(LATHE_BIN_DIR "/lathe-trainer ") + words, QStringLiteral("/dev/null")});
+    }
+
+    std::unique_ptr<QProcess> startProgram(const QString& program, const QStringList& words) const {
         auto process = std::make_unique<QProcess>();
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert(QStringLiteral("LATHE_WORKSPACE"), QString::fromStdString(folder().string()));
@@ -56,7 +62,7 @@ public:
         environment.insert(QStringLiteral("LATHE_FAKE_SCRIPT"), QString::fromStdString(m_script));
         for (const auto& [name, value] : m_environment) environment.insert(QString::fromStdString(name), QString::fromStdString(value));
         process->setProcessEnvironment(environment);
-        process->start(QStringLiteral(LATHE_BIN_DIR "/lathe-trainer"), words);
+        process->start(program, words);
         return process;
     }
 

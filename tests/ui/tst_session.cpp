@@ -344,6 +344,30 @@ private Q_SLOTS:
         QVERIFY(!session.data().onSurvivingLine(1, 101));
     }
 
+    // A short run that is made longer is over again before the window has looked once.
+    void sessionThatEndsBetweenTwoLooksIsThereWhole() {
+        FixtureRun run(workspace());
+        run.beginSession(1);
+        for (int i = 1; i <= 200; ++i) run.points(i, {{"train/loss", lossAt(i)}});
+        run.checkpoint(1, 200);
+        run.endSession();
+        RunSession session(run.folder());
+        QSignalSpy ended(&session, &RunSession::runEnded);
+        QTRY_VERIFY_WITH_TIMEOUT(session.checkpoints().size() == 1 && session.checkpoints()[0].onSurvivingLine, kPatience);
+        run.beginSession(2, "continue", 1, 200);
+        for (int i = 201; i <= 400; ++i) run.points(i, {{"train/loss", lossAt(i)}});
+        run.checkpoint(2, 400);
+        run.endSession();
+        QTRY_COMPARE_WITH_TIMEOUT(newest(session, 2), 400, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(session.checkpoints().size(), std::size_t(2), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(session.checkpoints()[0].onSurvivingLine && session.checkpoints()[1].onSurvivingLine, kPatience);
+        QCOMPARE(session.data().sessions().back().verb, std::string("continue"));
+        QCOMPARE(session.data().sessions().back().end, std::string("completed"));
+        const auto pieces = session.data().pieces("train/loss");
+        QVERIFY(pieces.size() == 2 && pieces[1].joined);
+        QCOMPARE(ended.count(), 1);
+    }
+
     void runOnAnotherHostIsFollowedThroughItsDatabase() {
         FixtureRun run(workspace());
         run.beginSession(1);

@@ -263,9 +263,12 @@ private Q_SLOTS:
         m_bench->click<QPushButton>("continueRun");
         QTRY_COMPARE(m_bench->prompts.questions.size(), 1);
         QVERIFY(m_bench->called().isEmpty());  // 5 is below what it has reached
+        // Its cosine has ended at 0: a new curve is offered.
         m_bench->prompts.texts = {QStringLiteral("50")};
+        m_bench->prompts.choices = {2};
         m_bench->click<QPushButton>("continueRun");
-        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("--set run.epochs=50")), qPrintable(m_bench->called()));
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("--new-curve --set run.epochs=50")), qPrintable(m_bench->called()));
+        QVERIFY(m_bench->prompts.questions.back().contains(QStringLiteral("nothing would be learned")));
     }
     void aLiveRunIsSteeredFromTheTopBar() {
         FixtureRun run(m_bench->workspace(), "live", yamlOf());

@@ -34,6 +34,7 @@ QString RunVerbs::nameOf(const QString& folder) const {
 void RunVerbs::started(quint64 number) {
     m_context.replies.await(number, this, [this](const session::LaunchResult& result) {
         m_context.workspace.refresh();
+        if (result.ok) m_context.workspace.session(toStd(result.folder))->refresh();  // a short one may be over before its next look
         if (result.ok) Q_EMIT runStarted(result.folder);
         else Q_EMIT failed(result.sentence);
     });
@@ -59,8 +60,11 @@ std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run,
     if (!loaded.ok()) loaded = config::load(run.configYaml().string());
     if (!loaded.ok()) return std::nullopt;
     const config::RunSection& section = loaded->config.run;
-    if (section.maxUpdates && (!section.epochs || done >= *section.maxUpdates)) return Target{QStringLiteral("run.max_updates"), tr("updates"), *section.maxUpdates};
-    if (section.epochs) return Target{QStringLiteral("run.epochs"), tr("epochs"), *section.epochs};
+    const config::ScheduleSection& schedule = loaded->config.schedule;
+    std::optional<double> endRate;
+    if (schedule.name != "constant" && !schedule.totalUpdates) endRate = loaded->config.optimizer.learningRate * schedule.finalFactor;
+    if (section.maxUpdates && (!section.epochs || done >= *section.maxUpdates)) return Target{QStringLiteral("run.max_updates"), tr("updates"), *section.maxUpdates, endRate};
+    if (section.epochs) return Target{QStringLiteral("run.epochs"), tr("epochs"), *section.epochs, endRate};
     return std::nullopt;
 }
 
@@ -87,8 +91,23 @@ void RunVerbs::askHowFar(const QString& folder, const Target& target) {
         const qint64 value = text.trimmed().toLongLong(&ok);
         return ok && value > target.value ? QString() : RunVerbs::tr("A whole number above %1, for example %2").arg(locale.toString(target.value)).arg(target.value * 2);
     };
-    m_context.prompts.askText(m_parent, question, [this, folder, key = target.key](const std::optional<QString>& text) {
-        if (text) started(m_context.launcher.continueRun(folder, {key + QLatin1Char('=') + text->trimmed()}));
+    m_context.prompts.askText(m_parent, question, [this, folder, key = target.key, endRate = target.endRate](const std::optional<QString>& text) {
+        if (!text) return;
+        const QString setting = key + QLatin1Char('=') + text->trimmed();
+        if (endRate) askForCurve(folder, setting, *endRate);
+        else started(m_context.launcher.continueRun(folder, {setting}));
+    });
+}
+
+void RunVerbs::askForCurve(const QString& folder, const QString& setting, double endRate) {
+    const QString rate = toQt(shortText(endRate));
+    const Question question{tr("Make a new learning-rate curve?"),
+                            (endRate > 0 ? tr("The curve of this run has come to its end: the rate stays at %1 from here on.").arg(rate)
+                                         : tr("The curve of this run has come to its end: the rate is 0 from here on, and nothing would be learned."))
+                                + QStringLiteral("\n\n") + tr("A new curve spans the longer run, so that the rate rises again to what it is there."),
+                            {{tr("Cancel")}, {tr("Keep the curve")}, {tr("New curve"), true}}};
+    m_context.prompts.ask(m_parent, question, [this, folder, setting](int choice) {
+        if (choice >= 1) started(m_context.launcher.continueRun(folder, {setting}, choice == 2));
     });
 }
 

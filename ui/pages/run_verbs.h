@@ -53,9 +53,12 @@ private:
     struct Target {
         QString key, label;
         qint64 value = 0;
+        std::optional<double> endRate;  ///< where the learning-rate curve has come to its end, if it does
     };
     static std::optional<Target> targetOf(const rundir::RunFolder& run, std::int64_t done);
     void askHowFar(const QString& folder, const Target& target);
+    /// The stored curve is the rule, and it has ended: whether to make a new one.
+    void askForCurve(const QString& folder, const QString& setting, double endRate);
 
     Context m_context;
     QWidget* m_parent;

@@ -96,7 +96,12 @@ quint64 Launcher::startRun(const QString& verb, const QString& reference, const 
 }
 
 quint64 Launcher::again(const QString& run, const QStringList& settings) { return startRun(QStringLiteral("again"), run, settings); }
-quint64 Launcher::continueRun(const QString& run, const QStringList& settings) { return startRun(QStringLiteral("continue"), run, settings); }
+
+quint64 Launcher::continueRun(const QString& run, const QStringList& settings, bool newCurve) {
+    QStringList words{QStringLiteral("continue"), run, QStringLiteral("--detach")};
+    if (newCurve) words << QStringLiteral("--new-curve");
+    return start(withSettings(words, settings));
+}
 
 quint64 Launcher::rollBack(const QString& run, const QString& checkpoint, const QStringList& settings) {
     return startRun(QStringLiteral("roll-back"), run + QLatin1Char('@') + checkpoint, settings);

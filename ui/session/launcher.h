@@ -34,7 +34,8 @@ public:
     /// `yaml` is a whole configuration; relative paths in it are taken from `base`. `preset` names the run, may be empty.
     quint64 run(const QString& yaml, const QString& name = {}, const QStringList& settings = {});
     quint64 again(const QString& run, const QStringList& settings = {});
-    quint64 continueRun(const QString& run, const QStringList& settings = {});
+    /// `newCurve`: the learning-rate curve is made anew for the length that the run has now.
+    quint64 continueRun(const QString& run, const QStringList& settings = {}, bool newCurve = false);
     quint64 rollBack(const QString& run, const QString& checkpoint, const QStringList& settings = {});
     quint64 fork(const QString& run, const QString& checkpoint, const QStringList& settings = {});
     quint64 startFromWeights(const QString& run, const QString& checkpoint, const QStringList& settings = {});

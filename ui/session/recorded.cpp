@@ -70,8 +70,9 @@ void addTo(RunData& data, Recorded& recorded) {
 }
 
 Result<History> readHistory(const rundir::RunFolder& run) {
-    LATHE_TRY_ASSIGN(Recorded recorded, readRecorded(run, {}, 0, 0));
     History history;
+    history.mark = markOf(run);
+    LATHE_TRY_ASSIGN(Recorded recorded, readRecorded(run, {}, 0, 0));
     addTo(history.data, recorded);
     history.events = std::move(recorded.events);
     return history;

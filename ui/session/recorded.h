@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "rundir/run_folder.h"
 #include "session/run_data.h"
+#include "session/run_facts.h"
 #include "store/run_store.h"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ Result<Recorded> readRecorded(const rundir::RunFolder& run, const Known& known, 
 
 /// A whole history with its pyramids, built by the caller's thread. A run without run.sqlite has an empty one.
 struct History {
+    SessionMark mark;   ///< taken before the rest was read: what ends later is not whole here
     RunData data;
     std::vector<store::EventRow> events;
 };

@@ -15,8 +15,17 @@ std::int64_t stampOf(const std::filesystem::path& folder) {
 
 }  // namespace
 
+SessionMark markOf(const rundir::RunFolder& run) {
+    const auto live = rundir::readLive(run);  // goes last: without it nothing more is written
+    SessionMark mark{rundir::newestSession(run)};
+    const auto record = rundir::readSession(run, mark.session);
+    mark.ended = record.ok() && record->state && live.ok() && !*live;
+    return mark;
+}
+
 RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
     RunFacts facts;
+    facts.mark = markOf(run);
     if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
     else facts.problem = manifest.error().text();
     facts.standing = launch::standingOf(run);

@@ -13,7 +13,16 @@
 
 namespace lathe::session {
 
+/// How far a run has come, as its files tell: its newest session, and whether that one has ended and been written down.
+struct SessionMark {
+    int session = 0;
+    bool ended = false;
+    bool operator==(const SessionMark&) const = default;
+};
+SessionMark markOf(const rundir::RunFolder& run);
+
 struct RunFacts {
+    SessionMark mark;
     launch::Standing standing;
     std::optional<rundir::LiveRecord> live;
     std::optional<rundir::RunManifest> manifest;

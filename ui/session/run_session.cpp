@@ -61,6 +61,13 @@ rundir::State stateOf(const live::Heartbeat& beat, const live::Control& control,
     return fallback;
 }
 
+/// What began each session: differs when there is a new one.
+std::vector<std::string> verbsOf(const RunData& data) {
+    std::vector<std::string> verbs;
+    for (const store::SessionRow& row : data.sessions()) verbs.push_back(row.verb);
+    return verbs;
+}
+
 struct Attached {
     std::unique_ptr<live::Segment> segment;
     std::int32_t session = 0;
@@ -103,12 +110,14 @@ struct RunSession::Impl {
     void updateStanding();
     void seedRate();
     void takeCheckpoints(std::vector<rundir::CheckpointInfo> found);
+    void placeCheckpoints();
 
     RunSession* q;
     rundir::RunFolder run;
     NewestJob looks, catchUps, attaches;
     QTimer lookTimer, tickTimer;
-    bool loaded = false, wasAlive = false;
+    bool loaded = false;
+    SessionMark readUpTo;   ///< everything up to here was read
     QString problem;
     RunFacts facts;
     Standing standing;
@@ -223,8 +232,11 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     if (liveSession > 0 && !feed && loaded && !attaches.running()) attachTo(liveSession);
     // Up on another host, or not to be reached yet: what its recorder wrote is all there is.
     if (rundir::isAlive(facts.standing.state) && !feed && !attaches.running() && !catchUps.running()) catchUp();
-    if (wasAlive && !alive) catchUp(true);
-    wasAlive = alive;
+    // Also a session that began and ended between two looks.
+    if (loaded && !rundir::isAlive(facts.standing.state) && readUpTo != facts.mark) {
+        readUpTo = facts.mark;
+        catchUp(true);
+    }
     if (newCheckpoints) takeCheckpoints(std::move(*newCheckpoints));
     updateStanding();
     Q_EMIT q->stateChanged();
@@ -243,6 +255,13 @@ void RunSession::Impl::takeCheckpoints(std::vector<rundir::CheckpointInfo> found
         checkpoints.push_back(std::move(item));
     }
     Q_EMIT q->checkpointsChanged();
+}
+
+/// Once it is known which sessions there are and which branches were left.
+void RunSession::Impl::placeCheckpoints() {
+    std::vector<rundir::CheckpointInfo> infos;
+    for (CheckpointItem& item : checkpoints) infos.push_back(std::move(item.info));
+    if (!infos.empty()) takeCheckpoints(std::move(infos));
 }
 
 void RunSession::Impl::updateStanding() {
@@ -265,14 +284,13 @@ void RunSession::Impl::updateStanding() {
 void RunSession::Impl::takeHistory(Result<History> history) {
     loaded = true;
     if (history.ok()) {
+        readUpTo = history->mark;
         data = std::move(history->data);
         for (const store::EventRow& row : history->events) events.addRecorded(row);
     } else {
         problem = toQt(history.error().text());
     }
-    std::vector<rundir::CheckpointInfo> infos;
-    for (CheckpointItem& item : checkpoints) infos.push_back(std::move(item.info));
-    if (!infos.empty()) takeCheckpoints(std::move(infos));  // now it is known which branches were left
+    placeCheckpoints();
     Q_EMIT q->loaded();
     look();
 }
@@ -305,7 +323,9 @@ void RunSession::Impl::takeCaughtUp(Result<Recorded> recorded, bool last) {
     if (!recorded.ok()) problem = toQt(recorded.error().text());
     const bool whole = recorded.ok() && (last || reachesFarEnough(*recorded));
     if (whole) {
+        const std::vector<std::string> before = verbsOf(data);
         addTo(data, *recorded);
+        if (verbsOf(data) != before) placeCheckpoints();
         for (const store::EventRow& row : recorded->events) events.addRecorded(row);
         if (feed && !last) {
             feed->begin(*recorded);

@@ -12,6 +12,7 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QScreen>
 #include <QStackedWidget>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ MainWindow::MainWindow(const std::filesystem::path& workspace, Surroundings surr
     setWindowTitle(QStringLiteral("Lathe"));
     setWindowIcon(theme::appIcon());
     setMinimumSize(960, 600);
-    resize(1440, 900);
+    resize(QSize(1440, 900).boundedTo(screen()->availableSize()));
     build();
     if (!m_folderProblem.isEmpty()) m_messages->fail(m_folderProblem);
     connectPages();

@@ -157,6 +157,9 @@ private:
             log::info("precision.mode auto is " + m_setup->precision->name() + ": " + why);
         }
         tell("plan", "", facts, m_setup->progress.counters);
+        if (const std::string doubt = plan::warmupDoubt(m_setup->config.schedule.warmupUpdates, m_setup->plannedUpdates); !doubt.empty())
+            tell("warning", doubt, {}, m_setup->progress.counters);
+        if (const std::string doubt = info.doubt(); !doubt.empty()) tell("warning", doubt, {}, m_setup->progress.counters);
         if (info.unreadableCount > 0) {
             std::string text = std::to_string(info.unreadableCount) + " of the training data could not be read and are left out";
             if (!info.unreadable.empty()) text += ", first " + info.unreadable.front().what + ": " + info.unreadable.front().why;

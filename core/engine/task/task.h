@@ -1,4 +1,9 @@
 // A task says what is learned: which loss terms a forward pass gives and which metrics an evaluation pools.
+// A new metric: (1) name and direction in config::metricsOf (config/metrics.cpp), the one list that validation, the form,
+// "best" and retention ask; its first entry of a task is the default of evaluation.best_metric. (2) Its value in values() of
+// the task's pool, from sums that add() collects and merge() joins: what several ranks or batches pool must be what one
+// would. values() names exactly the metrics of that list (tst_task compares them), and each becomes the series eval/<name>.
+// (3) A case in tst_task against a closed form or PyTorch. Nothing else names metrics.
 // Thread: one thread at a time.
 #pragma once
 

@@ -32,7 +32,8 @@ std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::
     if (m_schedule.totalUpdates != stored) changes.push_back("The learning-rate curve is now " + length + " updates long, it was " + std::to_string(stored));
     else if (wanted && *wanted != stored && m_schedule.name != "constant")
         changes.push_back("The run is now " + std::to_string(*wanted) + " updates long; its learning-rate curve keeps " + length +
-                          " (--new-curve makes it anew), so the rate goes on at " + shortText(rateAt(at)));
+                          " (--new-curve makes it anew), so the rate " +
+                          (rateAt(at) > 0 ? "goes on at " + shortText(rateAt(at)) : std::string("is 0 from here on: nothing will be learned")));
     if (baseBefore != m_baseRate) changes.push_back("The learning rate is now " + shortText(m_baseRate) + ", it was " + shortText(baseBefore));
     if (rateAt(at) != rateBefore)
         changes.push_back("The rate of update " + std::to_string(at.value() + 1) + " is " + shortText(rateAt(at)) + ", by the stored curve it was " + shortText(rateBefore));

@@ -13,6 +13,7 @@ namespace lathe::engine {
 Trainer::Trainer(TrainerParts parts, TrainerSettings settings)
     : m_parts(std::move(parts)), m_settings(std::move(settings)), m_progress(*m_parts.progress),
       m_evaluateEvery(m_settings.evaluateEvery), m_saveEvery(m_settings.saveEvery) {
+    m_hasCheckpoint = m_progress.counters.updateAttempts.value() > 0;  // of which it has its state
     m_evaluateEvery.setEpochsSeen(m_progress.evaluatedEpochs);
     m_saveEvery.setEpochsSeen(m_progress.savedEpochs);
 }
@@ -123,7 +124,7 @@ void Trainer::count(const UpdateResult& result) {
     if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
     if (m_progress.skippedInARow >= m_settings.maxSkippedInARow)
         end(rundir::State::Diverged, std::to_string(m_progress.skippedInARow) + " updates in a row were skipped, the last because " +
-            result.reason + ". Go back to a checkpoint and lower optimizer.learning_rate", false);
+            result.reason + (m_hasCheckpoint ? ". Go back to a checkpoint and lower optimizer.learning_rate" : ". Run again with a lower optimizer.learning_rate"), false);
 }
 
 void Trainer::checkTarget() {
@@ -153,6 +154,7 @@ void Trainer::save(const std::string& reason) {
     if (saved.ok()) {
         outcome = std::move(saved).value();
         m_unsaved = m_newBest = false;
+        m_hasCheckpoint = true;
         m_saveProblem.clear();
     } else {
         outcome.error = m_saveProblem = saved.error().text();

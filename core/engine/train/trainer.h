@@ -164,6 +164,7 @@ private:
     bool m_outOfStep = false;                ///< this rank failed: the others are elsewhere
     std::optional<Ending> m_ending;
     Metrics m_metrics;                       ///< of the newest evaluation of this session
+    bool m_hasCheckpoint = false;            ///< there is one to go back to
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint
     std::string m_saveProblem;   ///< of the newest try; empty: it went well
     bool m_newBest = false;                  ///< the newest evaluation is the best and is not saved yet

@@ -38,13 +38,13 @@ bool BestValue::take(const Metrics& metrics, GlobalStep step) {
     const double value = found == metrics.end() ? std::nan("") : found->second;
     const double gain = m_value ? (m_higherIsBetter ? value - *m_value : *m_value - value) : 0;
     const bool better = !std::isnan(value) && (!m_value || gain > m_minDelta);
-    if (!better) {
-        ++m_stale;
-        return false;
-    }
+    const auto loss = metrics.find("loss");
+    const bool tied = m_value && value == *m_value && m_loss && loss != metrics.end() && loss->second < *m_loss;
+    m_stale = better ? 0 : m_stale + 1;
+    if (!better && !tied) return false;
     m_value = value;
+    m_loss = loss == metrics.end() || std::isnan(loss->second) ? std::nullopt : std::optional(loss->second);
     m_step = step;
-    m_stale = 0;
     return true;
 }
 
@@ -54,10 +54,12 @@ std::string BestValue::sentence() const {
 }
 
 StateValues BestValue::stateValues() const {
-    return {{"metric", m_savedMetric},
-            {"value", m_value ? exactText(*m_value) : "none"},
-            {"step", std::to_string(m_step.value())},
-            {"stale", std::to_string(m_stale)}};
+    StateValues values{{"metric", m_savedMetric},
+                       {"value", m_value ? exactText(*m_value) : "none"},
+                       {"step", std::to_string(m_step.value())},
+                       {"stale", std::to_string(m_stale)}};
+    if (m_loss) values["loss"] = exactText(*m_loss);
+    return values;
 }
 
 Result<void> BestValue::setStateValues(const StateValues& values) {
@@ -66,12 +68,14 @@ Result<void> BestValue::setStateValues(const StateValues& values) {
     const std::string value = reader.text("value");
     const GlobalStep step(reader.integer("step"));
     const std::int64_t stale = reader.integer("stale");
+    const auto loss = values.contains("loss") ? std::optional(reader.number("loss")) : std::nullopt;
     LATHE_TRY(reader.finish(stateName()));
     const auto number = readDouble(value);
     if (value != "none" && !number)
         return Error{ErrorCode::Corrupt, "The saved best value “" + value + "” is not a number", {}, {}};
     m_savedMetric = metric;
     m_value = value == "none" ? std::nullopt : number;
+    m_loss = loss;
     m_step = step;
     m_stale = stale;
     return {};
@@ -81,6 +85,7 @@ bool BestValue::dropForeign() {
     if (m_savedMetric == chosenMetric()) return false;
     m_savedMetric = chosenMetric();
     m_value.reset();
+    m_loss.reset();
     m_step = GlobalStep(0);
     m_stale = 0;
     return true;

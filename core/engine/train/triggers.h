@@ -34,7 +34,8 @@ public:
     /// Config error listing the metrics when the name is not among them.
     static Result<BestValue> make(const config::EvaluationSection& section, const std::vector<config::Metric>& metrics);
 
-    /// Takes one evaluation; true when it is the best so far.
+    /// Takes one evaluation; true when it is the best so far. Of equal values the one with the lower loss is, which
+    /// patience does not count as better.
     bool take(const Metrics& metrics, GlobalStep step);
     bool patienceUsedUp() const { return m_patience && m_stale >= *m_patience; }
     std::string sentence() const;   ///< "No better accuracy than 0.98 (update 400) in 3 evaluations"
@@ -56,7 +57,7 @@ private:
     std::string m_savedMetric;       ///< "accuracy max" as it was when the value was saved
     double m_minDelta = 0;
     std::optional<std::int64_t> m_patience;
-    std::optional<double> m_value;
+    std::optional<double> m_value, m_loss;   ///< and the loss of that evaluation
     GlobalStep m_step;
     std::int64_t m_stale = 0;
 

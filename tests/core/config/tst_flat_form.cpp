@@ -66,7 +66,7 @@ data.train: flowers
         QCOMPARE(config.data.train, std::string("/base/flowers"));
         QCOMPARE(loaded.workspace.string(), std::string("/base/out"));
         for (const char* key : {"model_name", "num_classes", "pretrained", "epochs", "batch_size", "learning_rate", "weight_decay", "warmup_steps", "max_grad_norm", "use_ddp",
-                                "use_amp", "gradient_accumulation_steps", "output_dir", "checkpoint_dir", "seed", "log_every_n_steps", "accelerator", "devices", "precision"}) {
+                                "use_amp", "gradient_accumulation_steps", "checkpoint_dir", "seed", "log_every_n_steps", "accelerator", "devices", "precision"}) {
             const Problem* told = findAbout(loaded, std::string(key) + ": ");
             QVERIFY2(told && told->severity == Severity::Notice, key);
         }

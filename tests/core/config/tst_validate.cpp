@@ -62,6 +62,7 @@ private Q_SLOTS:
         row("bad interval", "evaluation:\n  every: sometimes\n", "evaluation.every", "10 min");
         row("unknown key", "optimizer:\n  learning_rte: 1\n", "optimizer.learning_rte", "did you mean optimizer.learning_rate?");
         row("key of another section", "optimizer:\n  batch_size: 1\n", "optimizer.batch_size", "did you mean data.batch_size?");
+        row("setting without its section", "name: striche\n", "name", "did you mean run.name?");
         row("unknown section", "optimiser:\n  name: sgd\n", "optimiser", "did you mean optimizer?");
         row("flat key beside sections", "batch_size: 3\n", "batch_size", "in the section data");
         row("section without keys", "optimizer: adamw\n", "optimizer", "must hold keys");

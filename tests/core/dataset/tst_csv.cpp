@@ -65,6 +65,40 @@ private Q_SLOTS:
             if (all[static_cast<std::size_t>(i + 1)][1] != "v\"" + std::to_string(i)) QFAIL("record differs");
     }
 
+    void theHeaderLineTellsTheSeparator() {
+        const std::vector<std::vector<std::string>> expected{{"a", "b, c"}, {"1", "x;y"}};
+        QVERIFY(records("a;\"b, c\"\n1;\"x;y\"\n") == expected);
+        QVERIFY(records("\r\na\tb, c\r\n1\tx;y\r\n") == expected);
+        QVERIFY(records("a,\"b, c\"\n1,x;y\n") == expected);
+        config::DataSection data = section("a;b,y\n1,2\n");
+        data.separator = "semicolon";
+        COMPARE_ERROR(open(data, regression(), Part::Train), "data.target", "no column 'y'|b,y");
+        data = section("a;y\n1;2\n");
+        QVERIFY(open(data, regression(), Part::Train).ok());
+        data.separator = "comma";
+        COMPARE_ERROR(open(data, regression(), Part::Train), "data.target", "no column 'y'|a;y");
+    }
+    void amountsTakenForClassesRaiseADoubt() {
+        QByteArray prices("a,price\n"), few("a,price\n");
+        for (int i = 0; i < 40; ++i) prices += "1," + QByteArray::number(i * 0.5) + "\n";
+        for (int i = 0; i < 40; ++i) few += "1," + QByteArray::number(i % 10) + "\n";
+        const auto doubted = open(section(prices, {"price"}), {}, Part::Train);
+        QVERIFY(doubted.ok());
+        const std::string doubt = (*doubted)->info().doubt();
+        QVERIFY2(doubt.find("'price' holds 40 different numbers") != std::string::npos && doubt.find("task.name to regression") != std::string::npos, doubt.c_str());
+        QVERIFY((*open(section(prices, {"price"}), regression(), Part::Train))->info().doubt().empty());
+        QVERIFY((*open(section(few, {"price"}), {}, Part::Train))->info().doubt().empty());
+        QVERIFY((*open(section("a,y\n1,no\n2,yes\n"), {}, Part::Train))->info().doubt().empty());
+    }
+    void aGlanceSeesTheColumnsOnly() {
+        config::DataSection data = section("a,y\nred,2\n");
+        QVERIFY(glance(data, regression()).ok());
+        data.eval = m_folder.write("eval.csv", "a,z\n1,2\n");
+        COMPARE_ERROR(glance(data, regression()), "data.target", "no column 'y'|eval.csv");
+        data.train = "/nowhere.csv";
+        COMPARE_ERROR(glance(data, regression()), "data.train", "does not exist");
+    }
+
     void namedColumnsBecomeDoubles() {
         config::DataSection data = section("id,w,x1,x2,y,z\n7,1,0.1,-2e3, 5 ,a\n8,0.5,1,2,6.25,b\n", {"y"});
         data.features = {"x2", "x1"};
@@ -126,13 +160,16 @@ private Q_SLOTS:
         QTest::newRow("empty") << QByteArray() << train << QByteArray("is empty");
         QTest::newRow("no rows") << QByteArray("a,y\n") << train << QByteArray("no rows");
         QTest::newRow("no header") << QByteArray("1,2\n3,4\n") << train << QByteArray("no line of column names|1, 2");
-        QTest::newRow("semicolons") << QByteArray("a;y\n1;2\n") << train << QByteArray("semicolons|commas");
-        QTest::newRow("tabs") << QByteArray("a\ty\n1\t2\n") << train << QByteArray("tabs");
+        QTest::newRow("decimal commas") << QByteArray("a;y\n1,5;2\n") << features << QByteArray("'1,5'|line 2|decimal point");
+        QTest::newRow("Latin-1 names") << QByteArray("gr\xF6\xDF""e,y\n1,2\n") << train << QByteArray("Line 1|column 1|save the file as UTF-8");
+        QTest::newRow("Latin-1 cell") << QByteArray("a,name,y\n1,M\xFCller,2\n") << train << QByteArray("Line 2|column 'name'|save the file as UTF-8");
         QTest::newRow("one name twice") << QByteArray("a,a,y\n1,2,3\n") << train << QByteArray("two columns named 'a'");
         QTest::newRow("text cell") << QByteArray("a,y\n1,2\nred,3\n") << features << QByteArray("Column 'a'|'red'|line 3|data.features");
         QTest::newRow("text behind lines in quotes") << QByteArray("\"a\nb\",y\n1,2\nred,3\n") << features << QByteArray("line 4");
         QTest::newRow("number and unit") << QByteArray("a,y\n12 kg,3\n") << features << QByteArray("'12 kg'");
         QTest::newRow("empty cell") << QByteArray("a,y\n1,2\n,3\n") << features << QByteArray("Column 'a'|empty cell|line 3");
+        QTest::newRow("empty cell among others") << QByteArray("a,\"b, it's\",c,y\n1,2,x,3\n,4,x,5\n") << features
+                                                 << QByteArray("Column 'c'|line 2|--set 'data.features=\"b, it'\\''s\"'");
         QTest::newRow("nan") << QByteArray("a,y\nnan,2\n") << features << QByteArray("'nan'|line 2|finite");
         QTest::newRow("inf") << QByteArray("a,y\n1,inf\n") << target << QByteArray("Column 'y'|'inf'|line 2|finite");
         QTest::newRow("text target") << QByteArray("a,y\n1,red\n") << target << QByteArray("'red'|line 2|regression");

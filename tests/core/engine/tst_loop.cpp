@@ -242,6 +242,7 @@ private Q_SLOTS:
         QCOMPARE(f.progress.counters.updateAttempts.value(), 50);
         QVERIFY(f.saver.steps.empty());
         QVERIFY(ending.why.find("loss is nan") != std::string::npos);
+        QVERIFY2(ending.why.find("Run again with a lower") != std::string::npos, ending.why.c_str());  // there is nothing to go back to
     }
 
     void windowWithoutWeightIsSkipped() {

@@ -96,6 +96,27 @@ private Q_SLOTS:
         QVERIFY(!BestValue::make(section, {{"accuracy", true}})->higherIsBetter());
     }
 
+    void ofEqualValuesTheLowerLossIsBestButPatienceGoesOn() {
+        config::EvaluationSection section;
+        section.patience = 3;
+        const std::vector<config::Metric> metrics{{"accuracy", true}, {"loss", false}};
+        BestValue best = BestValue::make(section, metrics).value();
+        QVERIFY(best.take({{"accuracy", 1}, {"loss", 1.057}}, GlobalStep(20)));
+        QVERIFY(best.take({{"accuracy", 1}, {"loss", 0.5}}, GlobalStep(40)));
+        QVERIFY(!best.take({{"accuracy", 1}, {"loss", 0.5}}, GlobalStep(60)));
+        BestValue loaded = BestValue::make(section, metrics).value();
+        QVERIFY(loaded.setStateValues(best.stateValues()).ok());
+        QVERIFY(loaded.stateValues() == best.stateValues());
+        QVERIFY(loaded.take({{"accuracy", 1}, {"loss", 5e-6}}, GlobalStep(80)));
+        QCOMPARE(loaded.step().value(), 80);
+        QVERIFY(loaded.patienceUsedUp());
+        // As written before the loss was kept.
+        StateValues old = best.stateValues();
+        old.erase("loss");
+        QVERIFY(loaded.setStateValues(old).ok());
+        QVERIFY(loaded.stateValues() == old);
+    }
+
     void anotherMetricBeginsItsBestAnew() {
         const std::vector<config::Metric> metrics{{"accuracy", true}, {"loss", false}};
         BestValue saved = BestValue::make({}, metrics).value();

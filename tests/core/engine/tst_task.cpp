@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include <set>
+
 using namespace lathe;
 using namespace lathe::engine;
 
@@ -221,6 +223,14 @@ private Q_SLOTS:
         }
     }
 
+    void aPoolNamesExactlyTheMetricsOfTheOneList() {
+        for (const auto& [name, info] : {std::pair{"classification", classesInfo(2)}, {"regression", targetsInfo(1)}}) {
+            std::set<std::string> listed, given;
+            for (const config::Metric& metric : config::metricsOf(name)) listed.insert(metric.name);
+            for (const auto& [metric, value] : made(section(name), info)->metrics()->values()) given.insert(metric);
+            QVERIFY2(listed == given, name);
+        }
+    }
     void oneTrainingPhaseIsPrimary() {
         const auto task = made(section("classification"), classesInfo(2));
         QCOMPARE(task->phases().size(), 1U);

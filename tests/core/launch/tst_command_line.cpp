@@ -84,7 +84,7 @@ private Q_SLOTS:
         QCOMPARE(result["folder"], json(m_workspace->latest().root().string()));
         QCOMPARE(result["checkpoints"].size(), std::size_t{1});
         hasKeys(result["checkpoints"][0], {"step", "folder", "valid", "problem", "metrics", "bytes", "pinned", "best"});
-        QCOMPARE(result["checkpoints"][0]["metrics"]["eval/accuracy"], json("0.5"));
+        QCOMPARE(result["checkpoints"][0]["metrics"]["eval/accuracy"], json(0.5));
     }
     void warningsOfTheWorkerReachTheTerminal() {
         m_workspace->setScript("warn the curve keeps its length; points 3; end completed, 0");
@@ -399,7 +399,7 @@ private Q_SLOTS:
     }
     void evalAsksTheEngine() {
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
-        QCOMPARE(ask({"eval", "latest@best", "--json"}).json()["metrics"]["eval/loss"], json("0.5"));
+        QCOMPARE(ask({"eval", "latest@best", "--json"}).json()["metrics"]["eval/loss"], json(0.5));
     }
     void attachEndsWithTheRun() {
         m_workspace->setScript("points 10; save; end stopped, 4");

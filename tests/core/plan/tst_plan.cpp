@@ -248,6 +248,10 @@ private Q_SLOTS:
         QVERIFY(evaluationInterval(Interval{}, 1, GlobalStep(2000)) == Interval{});
     }
 
+    void warmUpLongerThanTheRunIsDoubted() {
+        QVERIFY(warmupDoubt(40, GlobalStep(40)).empty() && warmupDoubt(500, {}).empty());
+        QVERIFY(warmupDoubt(500, GlobalStep(40)).find("500 updates and the run has 40") != std::string::npos);
+    }
     void linearWithWarmupGivesTheStatedFactors() {
         const Schedule schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
         const double expected[] = {.25, .5, .75, 1, 1, 5.0 / 6, 4.0 / 6, .5, 2.0 / 6, 1.0 / 6};

@@ -207,6 +207,16 @@ private Q_SLOTS:
         const std::vector<std::int64_t> highest = {3, 6, 7};
         QVERIFY(left(all, retentionVictims(all, 1, 2, "eval/accuracy", true, {})) == highest);
     }
+    void ofEqualOnesTheLowerLossIsBest() {
+        std::vector<CheckpointInfo> all = {info(1, 20, "1"), info(1, 40, "1"), info(1, 60, "1"), info(1, 80, "0.9")};
+        all[0].metrics["eval/loss"] = "1.057";
+        all[1].metrics["eval/loss"] = "5e-06";
+        all[2].metrics["eval/loss"] = "5e-06";
+        all[3].metrics["eval/loss"] = "1e-9";
+        const auto ranked = bestFirst(all, "eval/accuracy", true);
+        QCOMPARE(ranked.size(), std::size_t(4));
+        QVERIFY(ranked[0] == &all[1] && ranked[1] == &all[2] && ranked[2] == &all[0] && ranked[3] == &all[3]);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestCheckpointFolder)

@@ -1,0 +1,87 @@
+#include "before_start.h"
+
+#include "dataset/dataset.h"
+#include "dataset/suggest.h"
+#include "device/devices.h"
+#include "output.h"
+#include "rundir/safetensors_header.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace lathe::trainer {
+
+using config::Problem;
+using config::Severity;
+
+static std::string shellQuoted(const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+static bool isData(const std::string& target) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(target, ignored) || target.ends_with(".yaml") || target.ends_with(".yml")) return false;
+    const auto known = config::presets();
+    const bool isPreset = std::any_of(known.begin(), known.end(), [&](const config::Preset& preset) { return preset.name == target; });
+    return !isPreset && dataset::guessFormat(target).ok();
+}
+
+/// The preset for such data, with what the data ask for set.
+static Error dataInstead(const std::string& target) {
+    const auto suggestion = dataset::suggest(target);
+    if (!suggestion) return Error{ErrorCode::Usage, target + " is no configuration, and as data it cannot be used: " + suggestion.error().sentence, {}, {}};
+    const bool images = suggestion->data.format == "image_folder";
+    const std::string preset = images ? "image-folder" : suggestion->task.name == "regression" ? "csv-regression" : "digits-mlp";
+    auto base = config::load(preset);
+    if (!base) return base.error();
+    config::RunConfig wanted = base->config;
+    config::DataSection& data = wanted.data;
+    const config::DataSection& found = suggestion->data;
+    data.format = found.format;
+    data.train = found.train;
+    data.trainLabels = found.trainLabels;
+    data.eval = found.eval;
+    data.evalLabels = found.evalLabels;
+    data.features = found.features;
+    data.target = found.target;
+    data.standardize = found.standardize;
+    if (images) data.imageSize = found.imageSize;
+    wanted.task.name = suggestion->task.name;
+    wanted.task.numClasses = suggestion->task.numClasses;
+    std::string command = "lathe-trainer run " + preset;
+    for (const config::Difference& change : config::diff(base->config, wanted)) command += " --set " + shellQuoted(change.key + "=" + change.right);
+    return Error{ErrorCode::Usage, target + " is data, not a configuration. To learn from it: " + command, "data.train", {}};
+}
+
+Result<config::Loaded> loadTarget(const Options& options) {
+    if (isData(options.target)) return dataInstead(options.target);
+    return config::load(options.target);
+}
+
+std::vector<Problem> quickProblems(const config::RunConfig& config) {
+    std::vector<Problem> problems;
+    if (config.data.train.empty()) return problems;  // nothing of ours is trained
+    const auto add = [&](const char* key, const auto& result) {
+        if (!result) problems.push_back({result.error().key.empty() ? key : result.error().key, Severity::Error, result.error().text()});
+    };
+    add("data.train", dataset::glance(config.data, config.task));
+    if (!config.model.weights.empty()) add("model.weights", rundir::readSafetensorsHeader(config.model.weights));
+    if (config.parallel.device != "cpu") add("parallel.device", device::chooseDevice(config.parallel.device, device::gpus()));
+    return problems;
+}
+
+std::vector<Problem> chooseWorkspace(Options& options, const config::Loaded& loaded) {
+    if (loaded.workspace.empty()) return {};
+    const char* variable = std::getenv("LATHE_WORKSPACE");
+    const bool elsewhere = !options.workspace.empty() || (variable != nullptr && *variable != 0);
+    if (!elsewhere) options.workspace = loaded.workspace.string();
+    return {{"", Severity::Notice, elsewhere ? "output_dir (" + loaded.workspace.string() + ") is passed over: the run goes to the workspace " + workspaceOf(options).string()
+                                             : "output_dir is understood as the workspace " + loaded.workspace.string() + ", where the run gets a folder of its own (lathe-trainer --workspace "
+                                                   + loaded.workspace.string() + " runs lists what is there)"}};
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,24 @@
+// What `run` and `check` look at alike before anything is made.
+#pragma once
+
+#include "actions.h"
+#include "base/result.h"
+#include "config/config.h"
+
+#include <vector>
+
+namespace lathe::trainer {
+
+/// What can be told in a moment beyond the configuration itself: data that are there, with their columns, a device that
+/// can train, a file of weights. Each with the key to set.
+std::vector<config::Problem> quickProblems(const config::RunConfig& config);
+
+/// config::load of the target. Data in its place (a folder of class folders, a CSV or IDX file) are a Usage error with the
+/// whole command that learns from them.
+Result<config::Loaded> loadTarget(const Options& options);
+
+/// Puts in where runs go: --workspace, else $LATHE_WORKSPACE, else output_dir of the flat form, else ~/lathe. Gives what is
+/// to be told about output_dir, or nothing.
+std::vector<config::Problem> chooseWorkspace(Options& options, const config::Loaded& loaded);
+
+}  // namespace lathe::trainer
