@@ -4,6 +4,7 @@
 #include "base/exit_code.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Options {
     bool discard = false;
     bool newCurve = false;
     bool dryRun = false;           ///< tell what would happen, write nothing
+    bool follow = false;
+    double idleSeconds = 1800;     ///< --follow: silent for so long means ended
+    std::optional<std::string> tensorboard;  ///< export as event files into this folder; empty: the run's export folder
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs
@@ -24,7 +28,7 @@ struct Options {
     std::string command;           ///< run, again: a person's own command
     std::vector<std::string> words;///< the same, or what is added to it, given word by word behind --
     std::int64_t pid = 0;          ///< record: the process, 0: whoever started this one
-    std::string name, workdir;     ///< run, again: settings of their own
+    std::string name, workdir;     ///< run, again: settings of their own; name also of what is imported
 };
 
 ExitCode run(const Options& options);
@@ -49,6 +53,8 @@ ExitCode compare(const Options& options);
 ExitCode verify(const Options& options);
 ExitCode eval(const Options& options);
 ExitCode exportRun(const Options& options);
+ExitCode exportEventFiles(const Options& options);
+ExitCode importLogs(const Options& options);
 ExitCode pin(const Options& options);
 ExitCode unpin(const Options& options);
 ExitCode deleteRun(const Options& options);

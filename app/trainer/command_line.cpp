@@ -57,6 +57,7 @@ constexpr std::array kVerbs = {
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
     Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder: of the best checkpoint, or of RUN@STEP", Target, exportRun},
+    Verb{"import", "FOLDER", "Take over TensorBoard event files: each folder with some becomes a run; again adds what is new", Target, importLogs},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
     Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP remove one of its checkpoints for good", Target, deleteRun},
@@ -108,6 +109,18 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if (isSeries) {
         command->add_flag("--csv", options.csv, "Comma-separated values (what is printed without a flag, too)");
         command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");
+    }
+    if (verb.action == importLogs) {
+        command->add_flag("--follow", options.follow, "Go on as the files grow: the run is up until stopped or its files are silent");
+        command->add_option("--idle", options.idleSeconds, "Seconds without anything new after which a followed run has ended")->capture_default_str();
+        command->add_option("--name", options.name, "Name of the run (before the sub-folder's, where there are several)");
+        command->add_flag("--detach", options.detach, "With --follow: return once the runs are up");
+    }
+    if (verb.action == exportRun) {
+        command->add_option_function<std::vector<std::string>>("--tensorboard", [&](const std::vector<std::string>& folder) {
+            options.tensorboard = folder.empty() ? std::string() : folder.front();
+        }, "Write TensorBoard event files instead, into this folder (else the run's export folder)")->expected(0, 1)->type_name("[DIR]");
+        command->add_flag("--all-branches", options.allBranches, "With --tensorboard: abandoned branches too, in sub-folders");
     }
     if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
     command->callback([&, action = verb.action, needs = verb.needs] {

@@ -175,6 +175,7 @@ json showJson(const RunFolder& run) {
     out["why"] = standing.why;
     out["on_this_host"] = standing.onThisHost;
     const auto manifest = rundir::readManifest(run);
+    out["kind"] = rundir::name(manifest ? manifest->kind : rundir::RunKind::Started);
     out["parent"] = nullptr;
     if (manifest && manifest->parent)
         out["parent"] = {{"run", manifest->parent->run}, {"checkpoint", manifest->parent->checkpoint}, {"verb", manifest->parent->verb}};
@@ -199,8 +200,13 @@ json showJson(const RunFolder& run) {
         out["branches"] = branchesJson(run, *sessions);
     }
     out["skipped"] = skippedJson(**reader);
+    const auto names = (*reader)->fact("original_names");  // what an imported run's program called them
+    const json originals = names && *names ? json::parse(**names, nullptr, false) : json();
     if (const auto all = (*reader)->series()) {
-        for (const auto& series : *all) out["series"].push_back(seriesJson(series));
+        for (const auto& series : *all) {
+            out["series"].push_back(seriesJson(series));
+            if (originals.is_object() && originals.contains(series.name)) out["series"].back()["original"] = originals[series.name];
+        }
     }
     addRecords(**reader, out);
     return out;
@@ -211,6 +217,7 @@ json rowJson(const RunFolder& run) {
     const auto summary = rundir::readSummary(run);
     const auto manifest = rundir::readManifest(run);
     json out = {{"id", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.place().string()},
+                {"kind", rundir::name(manifest ? manifest->kind : rundir::RunKind::Started)},
                 {"state", rundir::name(standing.state)}, {"why", standing.why}, {"created", timeJson(manifest ? manifest->createdNs : 0)}};
     if (!manifest) out["problem"] = unreadableManifest(run, manifest.error());
     if (!summary) return out;

@@ -1,5 +1,6 @@
 #include "start.h"
 
+#include "detach.h"
 #include "launch/supervisor.h"
 #include "log_follower.h"
 #include "output.h"
@@ -8,13 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <fcntl.h>
-#include <optional>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 namespace lathe::trainer {
@@ -62,45 +56,15 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared)
     return code;
 }
 
-/// Away from the terminal: a session of its own, nothing open but what it needs.
-static void leaveTerminal() {
-    ::setsid();
-    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (const int fd : {0, 1, 2}) ::dup2(null, fd);
-    if (null > 2) ::close(null);
-    if (::chdir("/") != 0) return;  // keeps the folder that the command was given in free to be unmounted
-}
-
-static Result<void> waitUntilUp(int ready, pid_t supervisor, const rundir::RunFolder& run) {
-    char byte = 0;
-    ssize_t got = 0;
-    do {
-        got = ::read(ready, &byte, 1);
-    } while (got < 0 && errno == EINTR);
-    if (got == 1) return {};
-    ::waitpid(supervisor, nullptr, 0);
-    const auto standing = launch::standingOf(run);
-    return Error{ErrorCode::Internal, run.name() + " did not start: " + standing.why, {}, {}};
-}
-
 /// The lock goes along: a fork shares its open file, so it is never free in between.
 static ExitCode superviseApart(const Options& options, launch::Prepared prepared, const std::optional<launch::Recording>& recording = {}) {
     const rundir::RunFolder run = prepared.run;
-    int ready[2];
-    if (::pipe2(ready, O_CLOEXEC) != 0) return fail(options, fileError("make", "a pipe", errno));
-    const pid_t supervisor = ::fork();
-    if (supervisor < 0) return fail(options, fileError("start", "a supervisor", errno));
-    if (supervisor == 0) {
-        ::close(ready[0]);
-        leaveTerminal();
-        std::_Exit(static_cast<int>(launch::superviseSession({run, prepared.session, ready[1], {}, prepared.notice, recording}, std::move(prepared.lock))));
-    }
-    launch::releaseStopSignals();
-    ::close(ready[1]);
+    const auto up = runApart([&](int ready) {
+        return launch::superviseSession({run, prepared.session, ready, {}, prepared.notice, recording}, std::move(prepared.lock));
+    });
     { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }
-    const auto up = waitUntilUp(ready[0], supervisor, run);
-    ::close(ready[0]);
     if (!up) return fail(options, up.error());
+    if (!*up) return fail(options, Error{ErrorCode::Internal, run.name() + " did not start: " + launch::standingOf(run).why, {}, {}});
     if (options.json) {
         nlohmann::json facts = resultJson(run);
         if (recording) {

@@ -2,7 +2,6 @@
 #include "actions.h"
 
 #include "base/number_text.h"
-#include "config/config.h"
 #include "launch/verbs.h"
 #include "output.h"
 #include "rundir/json_reader.h"
@@ -26,11 +25,11 @@ struct Compared {
 
 static Result<Compared> read(const rundir::RunFolder& run) {
     LATHE_TRY_ASSIGN(const auto manifest, rundir::readManifest(run));
-    LATHE_TRY_ASSIGN(const auto config, launch::configOf(run, rundir::newestSession(run)));
+    LATHE_TRY_ASSIGN(const auto settings, launch::settingsOf(run));
     Compared out;
     out.id = manifest.id;
     out.name = displayName(run);
-    for (auto& [key, value] : config::comparedSettings(config)) out.settings[key] = std::move(value);
+    out.settings = settings;
     const json facts = rowJson(run);
     for (const char* key : {"state", "step", "sessions"}) {
         if (facts.contains(key)) out.results[key] = facts[key].is_string() ? facts[key].get<std::string>() : facts[key].dump();

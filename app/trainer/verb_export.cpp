@@ -129,6 +129,7 @@ static Result<std::vector<std::string>> replaceExport(const rundir::RunFolder& r
 }
 
 ExitCode exportRun(const Options& options) {
+    if (options.tensorboard) return exportEventFiles(options);
     const auto found = chosen(options);
     if (!found) return fail(options, found.error());
     const auto& [run, checkpoint] = *found;

@@ -265,6 +265,8 @@ constexpr void describe(V& v, Of<TelemetrySection>) {
       {.level = Level::Advanced, .applies = Applies::Resume});
     v(&S::devicesEvery, "devices_every", "Devices every", "How often use and memory of the devices are recorded.",
       {.level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
+    v(&S::tensorboard, "tensorboard", "TensorBoard files", "Writes every point to TensorBoard event files as well: true for a folder in the run, or a folder (absolute, or below the workspace) that gets one for each run. Empty: none.",
+      {.example = "true", .level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
 }
 
 template <typename V>

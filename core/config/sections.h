@@ -129,6 +129,7 @@ struct CheckpointSection {
 struct TelemetrySection {
     Interval logEvery{Interval::Unit::Updates, 1};
     Interval devicesEvery{Interval::Unit::Seconds, 2};
+    std::string tensorboard;                         ///< event files beside the record: a folder, or "true" for the run's own; empty: none
 };
 
 /// A person's own program instead of Lathe's training: with a line, the other sections mean nothing but for what is said

@@ -67,7 +67,10 @@ void Session::drain(bool final) {
         for (int batches = 0; final || batches < 16; ++batches) {  // 16 MiB a turn, so that requests are heard meanwhile
             const live::RingFeed::Batch batch = m_feeds[ring].read(1u << 20, final);
             m_lost += batch.lost;
-            for (const live::Frame& frame : batch.frames) m_book->take(static_cast<int>(ring), frame);
+            for (const live::Frame& frame : batch.frames) {
+                m_book->take(static_cast<int>(ring), frame);
+                if (m_events) m_events->take(static_cast<int>(ring), frame);
+            }
             if (batch.frames.empty()) break;
         }
     }
@@ -79,6 +82,10 @@ void Session::flush() {
     std::vector<std::uint64_t> positions;
     for (const live::RingFeed& feed : m_feeds) positions.push_back(feed.position());
     m_flushedNs = now();
+    if (const auto flushed = m_events ? m_events->flush() : Result<void>(); !flushed) {
+        m_events.reset();
+        tellEvent("warning", "No more TensorBoard events are written: " + flushed.error().text());
+    }
     if (const auto flushed = m_writer->flush(); !flushed) {
         if (m_recorderProblem != flushed.error().text()) log::error(flushed.error().text());
         m_recorderProblem = flushed.error().text();

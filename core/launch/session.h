@@ -8,6 +8,7 @@
 #include "launch/adopted_process.h"
 #include "launch/command_process.h"
 #include "launch/frame_book.h"
+#include "launch/live_events.h"
 #include "launch/program_frames.h"
 #include "launch/sleep_inhibitor.h"
 #include "launch/stop_ladder.h"
@@ -59,6 +60,7 @@ private:
     void drain(bool final);
     void takeTheRest();
     void flush();
+    void openEvents();
     void watchHeartbeat();
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
@@ -102,6 +104,7 @@ private:
     live::Control m_control;
     std::unique_ptr<store::RunWriter> m_writer;
     std::unique_ptr<FrameBook> m_book;
+    std::optional<LiveEvents> m_events;     ///< telemetry.tensorboard, as long as its file can be written
     std::unique_ptr<live::ControlServer> m_server;
     std::optional<WorkerGroup> m_workers;   ///< of a training
     std::unique_ptr<CommandProcess> m_command;///< or a person's command

@@ -133,6 +133,15 @@ Result<void> Session::openMemory() {
     return {};
 }
 
+/// Beside the run's own record and less than it: a folder that cannot be written to is told, and nothing more.
+void Session::openEvents() {
+    const auto folder = liveEventFolder(m_run, m_config.telemetry.tensorboard);
+    if (folder.empty()) return;
+    auto opened = LiveEvents::open(folder, m_record, m_startStep + 1);
+    if (opened) m_events.emplace(std::move(*opened));
+    else tellEvent("warning", "No TensorBoard events are written: " + opened.error().text());
+}
+
 Result<void> Session::startWorkers() {
     std::array<int, 2> lifeline{-1, -1};
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
@@ -187,6 +196,7 @@ Result<void> Session::announce() {
     else for (const ChildProcess& worker : m_workers->workers()) running.push_back(worker.identity());
     LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, running, m_options.session, m_record.startedNs}));
     writeSummary();
+    openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};

@@ -65,6 +65,20 @@ Standing standingOf(const RunFolder& run) {
     return withoutRecord(run, live ? *live : std::nullopt);
 }
 
+Result<void> refuseWithoutCheckpoints(const RunFolder& run) {
+    LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(run));
+    if (manifest.kind == rundir::RunKind::Imported) return Error{ErrorCode::Usage, run.name() + " is imported: has no checkpoints", {}, {}};
+    return refuseCommand(run);
+}
+
+Result<std::map<std::string, std::string>> settingsOf(const RunFolder& run) {
+    LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(run));
+    if (manifest.kind == rundir::RunKind::Imported) return rundir::readSettings(run);
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
+    const auto settings = config::comparedSettings(config);
+    return std::map<std::string, std::string>(settings.begin(), settings.end());
+}
+
 Result<config::RunConfig> configOf(const RunFolder& run, int session) {
     return config::loadUsable(run.sessionYaml(session).string());
 }
@@ -165,7 +179,7 @@ static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::pat
         return Error{ErrorCode::Usage, "\"" + reference + "\" names no checkpoint; write RUN@STEP, RUN@best or RUN@latest", {}, {}};
     }
     LATHE_TRY_ASSIGN(RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
-    LATHE_TRY(refuseCommand(run));
+    LATHE_TRY(refuseWithoutCheckpoints(run));
     std::string which = reference.substr(at + 1);
     std::error_code ignored;
     if (!usable && rundir::parseCheckpointName(which) && std::filesystem::is_directory(run.checkpoints() / which, ignored))

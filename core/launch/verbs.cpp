@@ -188,8 +188,14 @@ static Result<config::RunConfig> takenFrom(const RunFolder& from, int session, c
     return config;
 }
 
+static Result<void> refuseWithoutConfiguration(const RunFolder& run, const rundir::RunManifest& manifest) {
+    if (manifest.kind != rundir::RunKind::Imported) return {};
+    return Error{ErrorCode::Usage, run.name() + " is imported: the program that made it is not known here, so it cannot be run again", {}, {}};
+}
+
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunFolder& from, const std::vector<std::string>& settings) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
+    LATHE_TRY(refuseWithoutConfiguration(from, parent));
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, rundir::newestSession(from), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
     NewRun what{config, parent.preset, rundir::Parent{parent.id, {}, "again"}, {}, {}, namesRun(settings)};
@@ -261,7 +267,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
 }
 
 Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
-    LATHE_TRY(refuseCommand(run));
+    LATHE_TRY(refuseWithoutCheckpoints(run));
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
     const int newest = rundir::newestSession(run);
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
@@ -274,12 +280,14 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
 }
 
 Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const Changes& changes) {
+    LATHE_TRY(refuseWithoutCheckpoints(run));
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
     return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), changes);
 }
 
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                                   const Changes& changes, bool weightsOnly) {
+    LATHE_TRY(refuseWithoutCheckpoints(from));
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, sessionOf(checkpoint), parent.preset));

@@ -8,6 +8,7 @@
 #include "rundir/run_folder.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,6 +82,10 @@ Result<std::string> bestCheckpoint(const rundir::RunFolder& run);
 std::string newestOnLine(const rundir::RunFolder& run);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.
 std::string passedOver(const rundir::RunFolder& run, const std::string& chosen);
+/// Usage error with the reason where a run's kind has no checkpoints of ours: for all verbs that need one.
+Result<void> refuseWithoutCheckpoints(const rundir::RunFolder& run);
+/// Settings as text, by name, whatever the kind of the run: to be shown and compared.
+Result<std::map<std::string, std::string>> settingsOf(const rundir::RunFolder& run);
 /// Effective configuration of a session.
 Result<config::RunConfig> configOf(const rundir::RunFolder& run, int session);
 

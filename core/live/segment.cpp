@@ -108,6 +108,7 @@ Result<std::unique_ptr<Segment>> Segment::create(const Shape& shape, std::string
     header.createdMonotonicNs = Clock::system().monotonicNs();
     std::memcpy(header.token, token.data(), token.size());
     header.checksum = headerChecksum(header);
+    impl->slot(0).lastSequence.store(shape.lastSequence, std::memory_order_relaxed);
     return std::unique_ptr<Segment>(new Segment(std::move(impl)));
 }
 

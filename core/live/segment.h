@@ -87,6 +87,7 @@ public:
     struct Shape {
         int writers = 2;                        ///< ranks + 1 (the supervisor's ring is the last); at most kMaxWriters
         std::size_t ringBytes = 4u << 20;       ///< of each ring; a power of two from 4 KiB to 1 GiB
+        std::uint64_t lastSequence = 0;         ///< of the first ring: what the session had before this segment was made
     };
     static constexpr int kMaxWriters = 256;
     /// A new sealed memfd, space reserved. `token` identifies the session (run id + number, at most 63 bytes).

@@ -39,6 +39,22 @@ std::optional<State> stateFrom(std::string_view word) {
     return std::nullopt;
 }
 
+static constexpr std::array<std::pair<RunKind, std::string_view>, 2> kKinds = {{{RunKind::Started, "started"}, {RunKind::Imported, "imported"}}};
+
+std::string_view name(RunKind kind) {
+    for (const auto& [known, word] : kKinds) {
+        if (known == kind) return word;
+    }
+    return "started";
+}
+
+std::optional<RunKind> runKindFrom(std::string_view word) {
+    for (const auto& [kind, known] : kKinds) {
+        if (known == word) return kind;
+    }
+    return std::nullopt;
+}
+
 bool isAlive(State state) {
     return state == State::Starting || state == State::Running || state == State::Paused || state == State::Stopping;
 }
@@ -76,6 +92,10 @@ Result<RunManifest> readManifest(const RunFolder& run) {
     JsonReader reader(object, run.runJson().string());
     RunManifest out;
     out.id = reader.text("id");
+    const auto kind = runKindFrom(reader.text("kind", std::string(name(RunKind::Started))));
+    if (!kind) reader.fail("kind", "is not a known kind of run");
+    out.kind = kind.value_or(RunKind::Started);
+    out.source = reader.text("source", "");
     out.name = reader.text("name", "");
     out.preset = reader.text("preset", "");
     out.createdNs = reader.integer("created_ns", 0);
@@ -91,13 +111,30 @@ Result<RunManifest> readManifest(const RunFolder& run) {
 }
 
 Result<void> writeManifest(FileSystem& fs, const RunFolder& run, const RunManifest& manifest) {
-    json object = {{"format", kRunFormat}, {"id", manifest.id}, {"name", manifest.name}, {"preset", manifest.preset},
-                   {"created_ns", manifest.createdNs}, {"host", manifest.host}, {"program", manifest.program}};
+    json object = {{"format", kRunFormat}, {"id", manifest.id}, {"kind", name(manifest.kind)}, {"name", manifest.name},
+                   {"preset", manifest.preset}, {"created_ns", manifest.createdNs}, {"host", manifest.host}, {"program", manifest.program}};
+    if (!manifest.source.empty()) object["source"] = manifest.source;
     if (manifest.parent) {
         object["parent"] = {{"run", manifest.parent->run}, {"checkpoint", manifest.parent->checkpoint},
                             {"verb", manifest.parent->verb}};
     }
     return replaceFile(fs, run.runJson(), jsonText(object));
+}
+
+// ---- settings.json
+
+Result<std::map<std::string, std::string>> readSettings(const RunFolder& run) {
+    auto object = readRecord(run.settingsJson());
+    if (!object && object.error().code == ErrorCode::NotFound) return std::map<std::string, std::string>();
+    if (!object) return std::move(object).error();
+    JsonReader reader(*object, run.settingsJson().string());
+    auto settings = reader.textMap("settings");
+    LATHE_TRY(reader.check());
+    return settings;
+}
+
+Result<void> writeSettings(FileSystem& fs, const RunFolder& run, const std::map<std::string, std::string>& settings) {
+    return replaceFile(fs, run.settingsJson(), jsonText({{"format", kRunFormat}, {"settings", settings}}));
 }
 
 // ---- sessions/<n>.json

@@ -85,7 +85,7 @@ static Result<void> fillRun(FileSystem& fs, const RunFolder& run, const RunManif
                             const std::function<Result<void>(const RunFolder&)>& fill) {
     for (const stdfs::path& folder : {run.root(), run.sessions(), run.checkpoints(), run.spill(), run.logs()})
         LATHE_TRY(fs.makeFolder(folder));
-    LATHE_TRY(replaceFile(fs, run.configYaml(), configYaml));
+    if (!configYaml.empty()) LATHE_TRY(replaceFile(fs, run.configYaml(), configYaml));
     if (fill) LATHE_TRY(fill(run));
     return writeManifest(fs, run, manifest);
 }

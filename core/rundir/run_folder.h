@@ -44,6 +44,7 @@ public:
     std::string name() const { return place().filename().string(); }
     std::filesystem::path runJson() const { return m_root / "run.json"; }
     std::filesystem::path configYaml() const { return m_root / "config.yaml"; }
+    std::filesystem::path settingsJson() const { return m_root / "settings.json"; }
     std::filesystem::path sessions() const { return m_root / "sessions"; }
     std::filesystem::path sessionYaml(int n) const { return sessions() / (std::to_string(n) + ".yaml"); }
     std::filesystem::path sessionJson(int n) const { return sessions() / (std::to_string(n) + ".json"); }
@@ -100,9 +101,21 @@ struct Parent {
     std::string verb;        ///< again | fork | start-from-weights
 };
 
+/// Where a run comes from. Started ones have a configuration (config.yaml); the others have settings.json, and no
+/// checkpoints of ours.
+enum class RunKind {
+    Started,    ///< by this program, from a configuration
+    Imported    ///< recorded from files that another program wrote
+};
+inline constexpr std::string_view kImportedTask = "imported";  ///< Summary::task of such a run
+std::string_view name(RunKind kind);
+std::optional<RunKind> runKindFrom(std::string_view word);
+
 /// run.json: written once when the run is made.
 struct RunManifest {
     int format = kRunFormat;
+    RunKind kind = RunKind::Started;
+    std::string source;      ///< Imported: the folder it was read from, as an absolute path; says where it came from and nothing more
     std::string id;          ///< 12 lower-case letters and digits
     std::string name;
     std::string preset;      ///< or empty
@@ -178,6 +191,9 @@ struct Summary {
 
 Result<RunManifest> readManifest(const RunFolder& run);
 Result<void> writeManifest(FileSystem& fs, const RunFolder& run, const RunManifest& manifest);
+/// Settings of a run that has no configuration of ours: name and text, to be shown and compared. Empty where there is no file.
+Result<std::map<std::string, std::string>> readSettings(const RunFolder& run);
+Result<void> writeSettings(FileSystem& fs, const RunFolder& run, const std::map<std::string, std::string>& settings);
 Result<SessionRecord> readSession(const RunFolder& run, int number);
 Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRecord& record);
 /// Number of the newest session, 0 when there is none.
@@ -194,7 +210,8 @@ Result<Summary> readSummaryOrMake(const RunFolder& run);
 Result<Summary> parseSummary(const std::string& json);            ///< text of a summary.json, as the history index keeps it
 Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary);
 
-/// Makes <workspace>/runs/<yyyymmdd-hhmmss>-<name>-<id>/ (time in UTC) with its subfolders, run.json and config.yaml.
+/// Makes <workspace>/runs/<yyyymmdd-hhmmss>-<name>-<id>/ (time in UTC) with its subfolders, run.json and config.yaml (none
+/// where `configYaml` is empty: imported runs).
 /// `fill` may put more into the unfinished folder, for example take its lock. Either the whole folder appears or nothing.
 Result<RunFolder> createRun(FileSystem& fs, const std::filesystem::path& workspace, const RunManifest& manifest,
                             const std::string& configYaml, const std::function<Result<void>(const RunFolder&)>& fill = {});

@@ -18,7 +18,8 @@ std::vector<LinePart> survivingLine(const std::vector<SessionRow>& sessions) {
         const auto parent = byNumber.find(at->parentSession);
         // A parent is older than its child: this also ends the walk where a damaged file has a circle.
         if (parent == byNumber.end() || at->parentSession >= at->number) return line;
-        lastAttempt = at->parentAttempt;
+        // Not past where a later session has gone back to: its parent may itself have begun behind that point.
+        lastAttempt = std::min(lastAttempt, at->parentAttempt);
         at = parent->second;
     }
 }

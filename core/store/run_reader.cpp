@@ -227,6 +227,19 @@ Result<std::vector<RunReader::RingName>> RunReader::ringNames(std::int32_t sessi
     return names;
 }
 
+Result<std::optional<std::string>> RunReader::fact(const std::string& name) const {
+    std::optional<std::string> value;
+    LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
+        LATHE_TRY_ASSIGN(const auto table, db.integer("SELECT count(*) FROM sqlite_schema WHERE name='facts'"));
+        if (table.value_or(0) == 0) return {};
+        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT value FROM facts WHERE name=?"));
+        LATHE_TRY_ASSIGN(const bool row, query.bind(name).step());
+        if (row) value = query.text(0);
+        return {};
+    }));
+    return value;
+}
+
 std::uint64_t RunReader::recordedSequence(int ring, std::int32_t session) const {
     std::uint64_t recorded = 0;
     const auto done = m_impl->read([&](Database& db) -> Result<void> {

@@ -101,6 +101,10 @@ public:
     Result<void> addCheckpoint(const CheckpointRow& row);
     Result<void> markCheckpointDeleted(const std::string& folder);
     Result<void> markBest(const std::string& folder);
+    /// A small fact by name, stored by the next flush together with what was taken until then: all of it or nothing.
+    void stageFact(const std::string& name, const std::string& value);
+    /// The next flush closes all rows that are open, as shorter chunks; bounds memory where very many series are alive.
+    void closeRows();
 
     struct Impl;
     explicit RunWriter(std::unique_ptr<Impl> impl);
@@ -139,6 +143,7 @@ public:
     /// The newest record of each name of a type.
     Result<std::vector<RecordRow>> newestRecords(live::FrameType type) const;
     Result<std::vector<CheckpointRow>> checkpoints() const;
+    Result<std::optional<std::string>> fact(const std::string& name) const;  ///< see RunWriter::stageFact
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;
     /// What the series ids in a session's rings mean, for readers that come when a declaration was overwritten already.
     struct RingName {

@@ -7,6 +7,7 @@
 #include "store/sqlite.h"
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 namespace lathe::store {
@@ -26,6 +27,7 @@ struct RunWriter::Impl {
     Intake intake;
     Numbers numbers;
     std::vector<TailNote> tails;
+    std::map<std::string, std::string> stagedFacts;
 
     Result<void> connect();
     Result<void> load();
@@ -126,11 +128,15 @@ Result<void> RunWriter::Impl::storeNews() {
     LATHE_TRY_ASSIGN(auto rings, db->prepare("INSERT OR REPLACE INTO rings VALUES(?,?,?)"));
     for (const auto& [key, ring] : intake.rings)
         if (ring.taken != ring.recorded) LATHE_TRY(rings.bind(key.session, key.ring, ring.taken).run());
+    if (stagedFacts.empty()) return {};
+    LATHE_TRY(db->run("CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"));
+    LATHE_TRY_ASSIGN(auto facts, db->prepare("INSERT OR REPLACE INTO facts VALUES(?,?)"));
+    for (const auto& [name, value] : stagedFacts) LATHE_TRY(facts.bind(name, value).run());
     return {};
 }
 
 Result<void> RunWriter::Impl::flush() {
-    if (!intake.hasNews()) return {};
+    if (!intake.hasNews() && stagedFacts.empty()) return {};
     StoredState state;
     LATHE_TRY(transact([&]() -> Result<void> {
         LATHE_TRY(storeNews());
@@ -140,6 +146,7 @@ Result<void> RunWriter::Impl::flush() {
     numbers = state.numbers;
     tails = std::move(state.tails);
     intake.committed(state.closed);
+    stagedFacts.clear();
     return {};
 }
 
@@ -221,5 +228,9 @@ Result<void> RunWriter::markBest(const std::string& folder) {
         return mark.bind(folder).run();
     });
 }
+
+void RunWriter::stageFact(const std::string& name, const std::string& value) { m_impl->stagedFacts[name] = value; }
+
+void RunWriter::closeRows() { m_impl->intake.seal(0, true); }
 
 }  // namespace lathe::store

@@ -58,7 +58,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"live", {"base", "config", "plan", "rundir"}},
     {"store", {"base", "config", "plan", "rundir", "live"}},
     {"device", {"base", "config", "plan", "rundir"}},
-    {"launch", {"base", "config", "plan", "rundir", "dataset", "live", "store", "device"}},
+    {"tensorboard", {"base", "config", "rundir", "store"}},
+    {"launch", {"base", "config", "plan", "rundir", "dataset", "live", "store", "device", "tensorboard"}},
     {"engine/model", {}},
     {"engine/data", {"engine/model"}},
     {"engine/task", {"engine/model", "engine/data"}},
@@ -77,7 +78,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"shell", {"pages", "form", "charts", "models", "session", "theme"}},
 };
 const std::set<std::string> kBelowEngine{"base", "config", "plan", "rundir", "dataset", "live", "store", "device"};
-const std::set<std::string> kCore{"base", "config", "plan", "rundir", "dataset", "live", "store", "device", "launch"};
+const std::set<std::string> kCore{"base", "config", "plan", "rundir", "dataset", "live", "store", "device", "tensorboard", "launch"};
 
 /// "core/engine/model/x.h" -> "engine/model"; "ui/form/x.h" -> "form"; "core/base/x.h" -> "base".
 std::string folderOf(const std::string& path) {
@@ -137,6 +138,7 @@ private Q_SLOTS:
             {std::regex(R"(#include <yaml-cpp/)"), {"core/config/"}, "yaml-cpp"},
             {std::regex(R"(#include <(jpeglib|png)\.h>)"), {"core/dataset/"}, "libjpeg and libpng"},
             {std::regex(R"(#include <spdlog/)"), {"core/base/"}, "spdlog"},
+            {std::regex(R"(#include <protozero/)"), {"core/tensorboard/"}, "protozero"},
             {std::regex(R"(#include <QChart|#include <Q.*Axis>|#include <QLineSeries>)"), {"ui/charts/"}, "QtCharts"},
         };
         std::string wrong;

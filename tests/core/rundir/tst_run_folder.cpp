@@ -59,6 +59,31 @@ private Q_SLOTS:
             QCOMPARE(info.st_mode & 0777, 0700u);
         }
     }
+    void anImportedRunHasSettingsInsteadOfAConfiguration() {
+        RunManifest manifest = manifestNamed("theirs");
+        manifest.kind = RunKind::Imported;
+        manifest.source = "/data/logs";
+        const auto run = createRun(disk(), freshWorkspace(), manifest, "");
+        QVERIFY(run.ok());
+        QCOMPARE(readManifest(*run)->kind, RunKind::Imported);
+        QCOMPARE(readManifest(*run)->source, std::string("/data/logs"));
+        QVERIFY(!std::filesystem::exists(run->configYaml()));
+        QVERIFY(readSettings(*run)->empty());
+        const std::map<std::string, std::string> settings = {{"lr", "3e-4"}, {"näme", "a\nb"}};
+        QVERIFY(writeSettings(disk(), *run, settings).ok());
+        QVERIFY(*readSettings(*run) == settings);
+    }
+    void aManifestOfAnUnknownKindIsRefused() {
+        const RunFolder run = freshRun();
+        QCOMPARE(readManifest(run)->kind, RunKind::Started);
+        std::string text = *readFile(run.runJson(), 1 << 16);
+        const std::string word = "\"started\"";
+        text.replace(text.find(word), word.size(), "\"dreamt\"");
+        QVERIFY(replaceFile(disk(), run.runJson(), text).ok());
+        const auto read = readManifest(run);
+        QVERIFY(!read.ok());
+        QVERIFY2(read.error().text().find("kind") != std::string::npos, read.error().text().c_str());
+    }
     void aRunThatCannotBeMadeLeavesNothing() {
         const auto workspace = freshWorkspace();
         const auto run = createRun(disk(), workspace, manifestNamed("x"), "", [](const RunFolder&) -> Result<void> {

@@ -372,6 +372,7 @@ private Q_SLOTS:
         QTest::newRow("one") << Rows{{1, 0, 0}} << Rows{{1, -1}};
         QTest::newRow("chain") << Rows{{1, 0, 0}, {2, 1, 50}, {3, 2, 80}} << Rows{{3, -1}, {2, 80}, {1, 50}};
         QTest::newRow("back over a roll-back") << Rows{{1, 0, 0}, {2, 1, 50}, {3, 2, 40}, {4, 1, 30}} << Rows{{4, -1}, {1, 30}};
+        QTest::newRow("back behind the parent's own start") << Rows{{1, 0, 0}, {2, 1, 50}, {3, 2, 20}} << Rows{{3, -1}, {2, 20}, {1, 20}};
         QTest::newRow("out of order") << Rows{{2, 1, 5}, {1, 0, 0}} << Rows{{2, -1}, {1, 5}};
         QTest::newRow("unknown parent") << Rows{{7, 6, 5}} << Rows{{7, -1}};
         QTest::newRow("own parent") << Rows{{1, 1, 5}} << Rows{{1, -1}};

@@ -1,0 +1,305 @@
+#include "launch/import.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "launch/supervisor.h"
+#include "tensorboard/event_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <map>
+#include <poll.h>
+#include <set>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace lathe::launch {
+namespace {
+
+namespace stdfs = std::filesystem;
+using rundir::State;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kBudget = 16u << 20;      // between two looks at sockets and signals
+constexpr int kTurnMilliseconds = 250;            // where the system does not tell of changes (network file systems)
+constexpr std::int64_t kFlushEvery = kSecond / 2, kScanEvery = 2 * kSecond;
+std::int64_t now() { return Clock::system().monotonicNs(); }
+
+/// A descriptor that closes itself.
+struct Descriptor {
+    int fd = -1;
+    explicit Descriptor(int number) : fd(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (fd >= 0) ::close(fd);
+    }
+};
+
+int watchStops() {
+    holdStopSignals();
+    std::signal(SIGPIPE, SIG_IGN);
+    sigset_t stops;
+    ::sigemptyset(&stops);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
+    return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// What tells that files of a folder have changed: their names, sizes and times.
+struct Stamp {
+    std::uint64_t bytes = 0;
+    std::size_t files = 0;
+    std::int64_t newestNs = 0;     ///< wall time of the last change
+    bool operator==(const Stamp&) const = default;
+};
+
+Stamp stampOf(const stdfs::path& folder) {
+    Stamp stamp;
+    const auto names = tensorboard::eventFilesIn(folder);
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        struct stat info {};
+        if (::stat((folder / (*names)[i]).c_str(), &info) != 0) continue;
+        ++stamp.files;
+        stamp.bytes += static_cast<std::uint64_t>(info.st_size);
+        stamp.newestNs = std::max(stamp.newestNs, std::int64_t{info.st_mtim.tv_sec} * kSecond + info.st_mtim.tv_nsec);
+    }
+    return stamp;
+}
+
+class Import {
+public:
+    explicit Import(const ImportOptions& options)
+        : m_options(options), m_signals(watchStops()), m_changes(options.follow ? ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1) {}
+
+    Result<ImportReport> once();
+    Result<ImportReport> follow();
+
+private:
+    struct Followed {
+        std::unique_ptr<ImportedRun> run;
+        std::uint64_t bytes = 0;
+        std::int64_t newsNs = 0, flushedNs = 0;
+    };
+
+    std::string nameOf(const std::string& relative, bool several) const;
+    Result<tensorboard::FoundFolders> find();
+    std::unique_ptr<ImportedRun> open(const std::string& relative, bool several);
+    bool readAll(ImportedRun& run);
+    void finish(std::unique_ptr<ImportedRun> run, State state, const std::string& why);
+    void problem(const std::string& sentence);
+    bool stopSignalled();
+    bool scan();
+    void takeIn(const std::string& relative, bool several);
+    bool turn(Followed& followed);
+    bool wait();
+    bool isOld(const Stamp& stamp) const;
+
+    const ImportOptions& m_options;
+    stdfs::path m_root;
+    Descriptor m_signals, m_changes;
+    ImportReport m_report;
+    std::map<std::string, Followed> m_followed;
+    std::map<std::string, Stamp> m_settled;       ///< folders that were read to their end and are not followed
+    std::set<std::string> m_told;
+    std::uint64_t m_bytesBefore = 0;
+    std::int64_t m_scannedNs = 0, m_newsNs = 0;
+};
+
+std::string Import::nameOf(const std::string& relative, bool several) const {
+    const std::string top = !m_options.name.empty() ? m_options.name : m_root.has_filename() ? m_root.filename().string() : "imported";
+    if (relative == ".") return top;
+    return !several && !m_options.name.empty() ? top : top + "/" + relative;
+}
+
+Result<tensorboard::FoundFolders> Import::find() {
+    std::error_code missing;
+    if (stdfs::exists(m_options.folder, missing) && !stdfs::is_directory(m_options.folder, missing))
+        return Error{ErrorCode::Usage, m_options.folder.string() + " is not a folder; name the folder that the event files lie in", {}, {}};
+    m_root = stdfs::canonical(m_options.folder, missing);
+    if (missing) return fileError("open", m_options.folder.native(), missing.value());
+    LATHE_TRY_ASSIGN(auto found, tensorboard::findEventFolders(m_root));
+    for (const std::string& sentence : found.problems) problem(sentence);
+    return found;
+}
+
+void Import::problem(const std::string& sentence) {
+    if (m_report.problems.size() < 1000 && m_told.insert(sentence).second) m_report.problems.push_back(sentence);
+}
+
+std::unique_ptr<ImportedRun> Import::open(const std::string& relative, bool several) {
+    auto run = ImportedRun::open(m_options.workspace, relative == "." ? m_root : m_root / relative, nameOf(relative, several));
+    if (run) return std::move(*run);
+    problem(run.error().text());
+    return nullptr;
+}
+
+bool Import::stopSignalled() {
+    signalfd_siginfo info{};
+    while (::read(m_signals.fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) m_report.stopped = true;
+    return m_report.stopped;
+}
+
+/// To the present end of its files; false where it failed or was stopped.
+bool Import::readAll(ImportedRun& run) {
+    while (!stopSignalled()) {
+        const auto more = run.read(kBudget);
+        if (!more) {
+            problem(more.error().text());
+            return false;
+        }
+        if (m_options.progress) m_options.progress(m_bytesBefore + run.bytesRead());
+        if (!*more) return true;
+    }
+    return false;
+}
+
+void Import::finish(std::unique_ptr<ImportedRun> run, State state, const std::string& why) {
+    m_bytesBefore += run->bytesRead();
+    if (const auto ended = run->end(state, why); !ended) problem(ended.error().text());
+    m_report.runs.push_back({run->folder(), run->run(), run->isNew(), run->count(), state});
+}
+
+Result<ImportReport> Import::once() {
+    LATHE_TRY_ASSIGN(const auto found, find());
+    if (found.withEvents.empty()) {
+        return Error{ErrorCode::NotFound, "There are no event files (names with \"tfevents\") in " + m_options.folder.string() + " or below it"
+                     + (found.problems.empty() ? "" : "; " + found.problems.front()), {}, {}};
+    }
+    const bool several = found.withEvents.size() > 1;
+    for (const std::string& relative : found.withEvents) {
+        if (stopSignalled()) break;
+        auto run = open(relative, several);
+        if (!run) continue;
+        const bool whole = readAll(*run);
+        finish(std::move(run), whole ? State::Completed : State::Stopped,
+               whole ? "Imported from " + (m_root / relative).lexically_normal().string() : "The import was stopped before it was through; import again to go on");
+    }
+    return std::move(m_report);
+}
+
+// ---- following
+
+bool Import::isOld(const Stamp& stamp) const {
+    return static_cast<double>(Clock::system().wallNs() - stamp.newestNs) / 1e9 > m_options.idleSeconds;
+}
+
+/// A folder that is new or has changed: read to its end, and followed on where its files are young.
+void Import::takeIn(const std::string& relative, bool several) {
+    const stdfs::path folder = relative == "." ? m_root : m_root / relative;
+    const Stamp stamp = stampOf(folder);
+    if (const auto settled = m_settled.find(relative); settled != m_settled.end() && settled->second == stamp) return;
+    auto run = open(relative, several);
+    m_settled[relative] = stamp;  // where it cannot be read, only a change makes another attempt worth while
+    if (!run || !readAll(*run)) {
+        if (run) finish(std::move(run), State::Stopped, "The import was stopped before it was through; import again to go on");
+        return;
+    }
+    m_newsNs = now();
+    if (isOld(stamp)) return finish(std::move(run), State::Completed, "Imported from " + folder.string());
+    Followed followed{std::move(run), 0, now(), now()};
+    followed.bytes = followed.run->bytesRead();
+    if (const auto up = followed.run->goLive(); !up) problem(up.error().text());
+    m_followed.emplace(relative, std::move(followed));
+}
+
+/// False where nothing can be found any more.
+bool Import::scan() {
+    m_scannedNs = now();
+    const auto found = find();
+    if (!found) {
+        problem(found.error().text());
+        return !m_followed.empty();
+    }
+    for (const stdfs::path& folder : found->all)
+        ::inotify_add_watch(m_changes.fd, folder.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE);
+    const bool several = found->withEvents.size() > 1 || !m_followed.empty();
+    for (const std::string& relative : found->withEvents) {
+        if (stopSignalled()) break;
+        if (!m_followed.contains(relative)) takeIn(relative, several);
+    }
+    return true;
+}
+
+/// False when this run is to be let go.
+bool Import::turn(Followed& followed) {
+    ImportedRun& run = *followed.run;
+    const auto more = run.read(kBudget);
+    if (!more) {
+        problem(more.error().text());
+        return false;
+    }
+    if (run.bytesRead() != followed.bytes) {
+        followed.bytes = run.bytesRead();
+        followed.newsNs = m_newsNs = now();
+        if (const auto up = run.goLive(); !up) problem(up.error().text());
+    }
+    if (now() - followed.flushedNs >= kFlushEvery) {
+        followed.flushedNs = now();
+        if (const auto flushed = run.flush(); !flushed) problem(flushed.error().text());
+    }
+    run.recorder().serve();
+    return !run.recorder().stopAsked() && static_cast<double>(now() - followed.newsNs) / 1e9 < m_options.idleSeconds;
+}
+
+/// Until something has changed, a request comes or a turn is over; true: folders may be new.
+bool Import::wait() {
+    std::vector<pollfd> what = {{m_signals.fd, POLLIN, 0}, {m_changes.fd, POLLIN, 0}};
+    for (const auto& [relative, followed] : m_followed) what.push_back({followed.run->recorder().pollFd(), POLLIN, 0});
+    ::poll(what.data(), what.size(), kTurnMilliseconds);
+    bool isNew = false;
+    alignas(inotify_event) std::array<char, 16384> buffer{};
+    ssize_t got = 0;
+    while ((got = ::read(m_changes.fd, buffer.data(), buffer.size())) > 0) {
+        for (ssize_t at = 0; at < got;) {
+            const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+            isNew |= (event->mask & (IN_CREATE | IN_MOVED_TO | IN_Q_OVERFLOW)) != 0;
+            at += static_cast<ssize_t>(sizeof *event + event->len);
+        }
+    }
+    return isNew;
+}
+
+Result<ImportReport> Import::follow() {
+    LATHE_TRY(find());
+    static_cast<void>(scan());
+    if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
+    m_newsNs = now();
+    bool asked = false;
+    while (!stopSignalled()) {
+        if (wait() || now() - m_scannedNs >= kScanEvery) {
+            if (!scan()) break;
+        }
+        for (auto it = m_followed.begin(); it != m_followed.end();) {
+            if (turn(it->second)) {
+                ++it;
+                continue;
+            }
+            const bool wasAsked = it->second.run->recorder().stopAsked();
+            asked = asked || wasAsked;
+            m_settled[it->first] = stampOf(it->second.run->folder());
+            finish(std::move(it->second.run), wasAsked ? State::Stopped : State::Completed,
+                   wasAsked ? "Following was ended on request" : "Its files brought nothing new for " + durationText(m_options.idleSeconds));
+            it = m_followed.erase(it);
+        }
+        if (!m_followed.empty()) continue;
+        if (asked || static_cast<double>(now() - m_newsNs) / 1e9 >= m_options.idleSeconds) break;
+    }
+    m_report.stopped = m_report.stopped || asked;
+    for (auto& [relative, followed] : m_followed) finish(std::move(followed.run), State::Stopped, "Following was ended on request");
+    return std::move(m_report);
+}
+
+}  // namespace
+
+Result<ImportReport> importFolder(const ImportOptions& options) {
+    Import import(options);
+    return options.follow ? import.follow() : import.once();
+}
+
+}  // namespace lathe::launch
