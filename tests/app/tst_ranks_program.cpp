@@ -113,7 +113,7 @@ private Q_SLOTS:
         for (const char* updates : {"run.max_updates=20", "run.max_updates=30"}) QCOMPARE(m_work.ask({"continue", name(parts), "--json", "--set", updates}).code, 0);
         for (const std::string series : {"train/loss", "train/lr", "train/grad_norm", "eval/loss"}) QVERIFY2(pointsOf(parts, series) == pointsOf(straight, series), series.c_str());
         if (mode == "fp16") {
-            QVERIFY(pointsOf(straight, "precision/scale").size() > 30);  // some attempts overflow and are skipped
+            QVERIFY(pointsOf(straight, "precision/scale").size() >= 30);  // more where attempts overflowed and were skipped
             QVERIFY(pointsOf(parts, "precision/scale") == pointsOf(straight, "precision/scale"));
         }
         QVERIFY(weightsOf(parts) == weightsOf(straight));
