@@ -46,7 +46,7 @@ static void tellSheetText(const rundir::RunFolder& run, const ResumeSheet& sheet
 }
 
 ExitCode tellSheet(const Options& options, const rundir::RunFolder& run, launch::GoOn verb, const std::string& checkpoint) {
-    const auto sheet = launch::resumeSheet(run, verb, checkpoint, options.settings);
+    const auto sheet = launch::resumeSheet(run, verb, checkpoint, {options.settings, options.newCurve});
     if (!sheet) return fail(options, sheet.error());
     if (options.json) printJson(sheetJson(run, *sheet));
     else tellSheetText(run, *sheet);

@@ -3,7 +3,6 @@
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/going_on.h"
-#include "launch/verbs.h"
 #include "plan/schedule.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
@@ -120,10 +119,10 @@ plan::Schedule scheduleOf(const RunConfig& config, std::int64_t length) {
     return schedule;
 }
 
-void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& after, std::optional<std::int64_t> stored) {
+void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& after, std::optional<std::int64_t> stored, bool newCurve) {
     const std::int64_t oldLength = stored.value_or(sheet.plannedBefore.value_or(1));
-    // A run that is made longer keeps the curve it began with; a new run has one of its own.
-    const std::int64_t newLength = sheet.verb == GoOn::StartFromWeights ? sheet.plannedAfter.value_or(oldLength) : oldLength;
+    // A run that is made longer keeps the curve it began with, unless a new one is asked for; a new run has its own.
+    const std::int64_t newLength = newCurve || sheet.verb == GoOn::StartFromWeights ? sheet.plannedAfter.value_or(oldLength) : oldLength;
     plan::Schedule was = scheduleOf(before, oldLength);
     if (stored) was.totalUpdates = *stored;
     const plan::Schedule is = scheduleOf(after, newLength);
@@ -138,9 +137,9 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
     for (std::int64_t i = 0; i <= kCurvePoints; ++i) steps.insert(last * i / kCurvePoints);
     for (const std::int64_t step : steps)
         if (step >= 0 && step <= last) sheet.curve.push_back(pointAt(step));
-    if (sheet.verb != GoOn::StartFromWeights && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != is.totalUpdates && after.schedule.name != "constant")
+    if (!newCurve && sheet.verb != GoOn::StartFromWeights && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != is.totalUpdates && after.schedule.name != "constant")
         sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
-                                + std::to_string(is.totalUpdates) + " (schedule.total_updates changes it)");
+                                + std::to_string(is.totalUpdates) + " unless a new curve is asked for");
 }
 
 /// The session whose configuration belongs to what is loaded.
@@ -172,7 +171,7 @@ std::string_view name(Effect effect) {
     return kNames[std::size_t(effect)];
 }
 
-Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string checkpoint, const std::vector<std::string>& settings) {
+Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string checkpoint, const Changes& changes) {
     ResumeSheet sheet;
     sheet.verb = verb;
     if (verb == GoOn::Continue && checkpoint.empty()) checkpoint = newestOnLine(run);
@@ -180,10 +179,10 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     LATHE_TRY_ASSIGN(const RunConfig before, configOf(run, configSession(run, verb, checkpoint)));
     config::Loaded loaded;
     loaded.config = before;
-    config::applySettings(loaded, settings);
+    config::applySettings(loaded, changes.settings);
     const std::vector<config::Problem> problems = config::check(loaded);
     const RunConfig& after = loaded.config;
-    sheet.rows = rowsOf(verb, config::toValues(before), config::toValues(after), askedFor(settings), problems);
+    sheet.rows = rowsOf(verb, config::toValues(before), config::toValues(after), askedFor(changes.settings), problems);
 
     Counters counters;
     if (!checkpoint.empty()) {
@@ -200,7 +199,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     sheet.plannedBefore = plannedWith(before, perEpoch);
     sheet.plannedAfter = plannedWith(after, perEpoch);
     if (sheet.plannedAfter) sheet.left = std::max<std::int64_t>(0, *sheet.plannedAfter - sheet.step.value());
-    addRates(sheet, before, after, checkpoint.empty() ? std::nullopt : storedCurveLength(run.checkpoints() / checkpoint));
+    addRates(sheet, before, after, checkpoint.empty() ? std::nullopt : storedCurveLength(run.checkpoints() / checkpoint), changes.newCurve);
     findRefusal(sheet, run, before, after, counters, problems);
     return sheet;
 }

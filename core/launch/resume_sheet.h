@@ -5,6 +5,7 @@
 
 #include "base/counters.h"
 #include "base/result.h"
+#include "launch/verbs.h"
 #include "rundir/run_folder.h"
 
 #include <cstdint>
@@ -57,8 +58,8 @@ struct ResumeSheet {
     std::optional<Error> refused;    ///< why it would not start
 };
 
-/// `checkpoint`: folder name; empty with Continue: the newest usable one of the line. `settings`: "key=value". An error
+/// `checkpoint`: folder name; empty with Continue: the newest usable one of the line. An error
 /// is only what leaves nothing to show: no such run, no readable configuration.
-Result<ResumeSheet> resumeSheet(const rundir::RunFolder& run, GoOn verb, std::string checkpoint, const std::vector<std::string>& settings);
+Result<ResumeSheet> resumeSheet(const rundir::RunFolder& run, GoOn verb, std::string checkpoint, const Changes& changes);
 
 }  // namespace lathe::launch

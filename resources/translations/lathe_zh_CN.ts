@@ -1502,6 +1502,10 @@
             <source>%1. Ask for more in “%2”.</source>
             <translation>%1。请在“%2”中要求更多。</translation>
         </message>
+        <message>
+            <source>New curve for the length it has then</source>
+            <translation>按届时的长度重新生成曲线</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunActions</name>
@@ -1702,19 +1706,19 @@
         </message>
         <message>
             <source>Make a new learning-rate curve?</source>
-            <translation>生成新的学习率曲线？</translation>
+            <translation>重新生成学习率曲线？</translation>
         </message>
         <message>
             <source>The curve of this run has come to its end: the rate stays at %1 from here on.</source>
-            <translation>该运行的曲线已到终点：学习率从此保持在 %1。</translation>
+            <translation>此运行的曲线已到终点：此后学习率保持为 %1。</translation>
         </message>
         <message>
             <source>The curve of this run has come to its end: the rate is 0 from here on, and nothing would be learned.</source>
-            <translation>该运行的曲线已到终点：学习率从此为 0，什么也学不到。</translation>
+            <translation>此运行的曲线已到终点：此后学习率为 0，将学不到任何东西。</translation>
         </message>
         <message>
             <source>A new curve spans the longer run, so that the rate rises again to what it is there.</source>
-            <translation>新曲线覆盖延长后的运行，学习率重新升到曲线在该处的值。</translation>
+            <translation>新曲线覆盖更长的运行，学习率会重新升到那里的值。</translation>
         </message>
         <message>
             <source>Keep the curve</source>

@@ -84,6 +84,14 @@
             <translation>优化器更新达到此数后运行结束。</translation>
         </message>
         <message>
+            <source>Keep awake</source>
+            <translation>保持唤醒</translation>
+        </message>
+        <message>
+            <source>Keep the machine from going to sleep by itself while the run is up.</source>
+            <translation>运行期间不让机器自行休眠。</translation>
+        </message>
+        <message>
             <source>Note</source>
             <translation>备注</translation>
         </message>
@@ -170,14 +178,6 @@
         <message>
             <source>CSV column with the weight of each sample; empty weighs all alike.</source>
             <translation>每个样本权重的 CSV 列；留空则一视同仁。</translation>
-        </message>
-        <message>
-            <source>Separator</source>
-            <translation>分隔符</translation>
-        </message>
-        <message>
-            <source>What stands between the cells of a CSV file; auto looks at its line of column names.</source>
-            <translation>CSV 文件单元格之间的分隔符；auto 依列名行判断。</translation>
         </message>
         <message>
             <source>Standardize features</source>
@@ -646,6 +646,130 @@
         <message>
             <source>from the data</source>
             <translation>由数据决定</translation>
+        </message>
+        <message>
+            <source>Accumulate by</source>
+            <translation>累积方式</translation>
+        </message>
+        <message>
+            <source>fixed takes the same number of micro-batches each time; ramp lets it grow; weight closes an update once it holds enough.</source>
+            <translation>fixed 每次取相同数量的微批；ramp 让数量逐渐增加；weight 在足够时结束一次更新。</translation>
+        </message>
+        <message>
+            <source>Micro-batches whose gradients make one update; several ranks share them.</source>
+            <translation>合成一次更新的微批数；多个进程共同分担。</translation>
+        </message>
+        <message>
+            <source>Ramp from</source>
+            <translation>起始数量</translation>
+        </message>
+        <message>
+            <source>Micro-batches of the first update of a ramp.</source>
+            <translation>ramp 第一次更新的微批数。</translation>
+        </message>
+        <message>
+            <source>Ramp over</source>
+            <translation>增长跨度</translation>
+        </message>
+        <message>
+            <source>Updates over which the number of micro-batches grows to its end.</source>
+            <translation>微批数增长到终值所用的更新次数。</translation>
+        </message>
+        <message>
+            <source>Weight of an update</source>
+            <translation>每次更新的权重</translation>
+        </message>
+        <message>
+            <source>An update closes with the micro-batch that brings it to this weight: samples, or the sum of their weights or tokens.</source>
+            <translation>达到此权重的微批结束一次更新：样本数，或其权重或词元之和。</translation>
+        </message>
+        <message>
+            <source>Number format of the arithmetic; bf16 and fp16 keep weights and gradients in fp32, auto takes what the device is fast in, fp64 is for checking numbers.</source>
+            <translation>运算的数字格式；bf16 和 fp16 的权重与梯度仍为 fp32，auto 取设备擅长的格式，fp64 用于核对数值。</translation>
+        </message>
+        <message>
+            <source>Loss scale</source>
+            <translation>损失缩放</translation>
+        </message>
+        <message>
+            <source>What the loss is multiplied by at first in fp16, so that small gradients do not vanish; a power of two.</source>
+            <translation>fp16 下损失最初乘以的数，使小梯度不致消失；为 2 的幂。</translation>
+        </message>
+        <message>
+            <source>Scale grows after</source>
+            <translation>缩放增长间隔</translation>
+        </message>
+        <message>
+            <source>Updates without an overflow until the loss scale doubles.</source>
+            <translation>无溢出的更新达到此数后损失缩放加倍。</translation>
+        </message>
+        <message>
+            <source>Strategy</source>
+            <translation>并行策略</translation>
+        </message>
+        <message>
+            <source>single is one process; ddp gives every rank the whole model and a share of each update; auto is ddp from two ranks on.</source>
+            <translation>single 为单进程；ddp 让每个进程持有整个模型并分担每次更新；auto 在两个进程起用 ddp。</translation>
+        </message>
+        <message>
+            <source>Ranks</source>
+            <translation>进程数</translation>
+        </message>
+        <message>
+            <source>Processes that train together; they share the micro-batches of each update.</source>
+            <translation>共同训练的进程；分担每次更新的微批。</translation>
+        </message>
+        <message>
+            <source>Sum gradients by</source>
+            <translation>梯度求和方式</translation>
+        </message>
+        <message>
+            <source>ring is fastest; tree gives the same bits for 1, 2, 4 … ranks.</source>
+            <translation>ring 最快；tree 在 1、2、4…个进程下结果逐位相同。</translation>
+        </message>
+        <message>
+            <source>Sum gradients at</source>
+            <translation>梯度求和时机</translation>
+        </message>
+        <message>
+            <source>window sums over ranks once an update, while gradients are still being computed; micro_step after each micro-batch.</source>
+            <translation>window 每次更新求和一次，与梯度计算同时进行；micro_step 在每个微批之后。</translation>
+        </message>
+        <message>
+            <source>Compare ranks every</source>
+            <translation>进程比对间隔</translation>
+        </message>
+        <message>
+            <source>How often ranks compare all of their state, which must be equal bit for bit.</source>
+            <translation>各进程比对全部状态的频率，状态必须逐位相同。</translation>
+        </message>
+        <message>
+            <source>Wait for a rank</source>
+            <translation>等待进程</translation>
+        </message>
+        <message>
+            <source>How long the others wait for a rank that does not get on before the run is ended.</source>
+            <translation>某个进程没有进展时，其余进程在结束运行前等待的时间。</translation>
+        </message>
+        <message>
+            <source>CPU threads for arithmetic of one rank.</source>
+            <translation>一个进程用于运算的 CPU 线程。</translation>
+        </message>
+        <message>
+            <source>ranks</source>
+            <translation>个进程</translation>
+        </message>
+        <message>
+            <source>one a physical core, shared out among the ranks</source>
+            <translation>每个物理核心一个，由各进程分配</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Working folder</source>
+            <translation>工作文件夹</translation>
         </message>
     </context>
 </TS>

@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
     QTemporaryDir folder;
     const rundir::RunFolder run = makeRun(folder.path().toStdString());
     openAndRepaint(run);
+    watch(50, false);
     watch(1000, false);
     watch(200'000, false);
     watch(200'000, true);

@@ -147,6 +147,10 @@ private Q_SLOTS:
         m_trainer->answer(1);
         QVERIFY(acceptable());
         QCOMPARE(m_sheet->answer().verb, QStringLiteral("fork"));
+        QTest::mouseClick(find<QWidget>("sheetNewCurve"), Qt::LeftButton);
+        QVERIFY(m_trainer->asked.size() == 3 && m_trainer->asked.back().newCurve && !acceptable());
+        m_trainer->answer(2);
+        QVERIFY(m_sheet->answer().newCurve);
     }
     void whereThereIsNothingToShowItSaysWhy() {
         m_trainer->replies[0]("{\"error\":{\"sentence\":\"x\"}}", QStringLiteral("No such run"));

@@ -204,7 +204,8 @@ void RunCharts::Impl::layOut() {
     const int rows = int(shown.size() + 1) / 2, columns = std::min<int>(2, int(shown.size()));
     for (std::size_t i = 0; i < shown.size(); ++i) {
         shown[i]->setMinimumHeight(rows > 2 ? kScrolledHeight : 150);
-        grid->addWidget(shown[i], int(i / 2), int(i % 2));
+        const bool alone = i > 0 && i + 1 == shown.size() && i % 2 == 0;  // the last one of an odd number has the row
+        grid->addWidget(shown[i], int(i / 2), int(i % 2), 1, alone ? 2 : 1);
         shown[i]->show();
     }
     for (int row = 0; row < std::max(rows, grid->rowCount()); ++row) grid->setRowStretch(row, row < rows ? 1 : 0);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace lathe::models {
@@ -19,6 +20,7 @@ using session::toQt;
 namespace {
 
 constexpr std::uint64_t kLargestConfig = 1 << 20;
+constexpr std::size_t kMostResults = 100;  // of programs that are not ours: rows of the table
 
 /// Whether more is better, where the name of a metric says so.
 std::optional<bool> directionOf(const std::string& name, const std::vector<std::shared_ptr<RunSession>>& sessions) {
@@ -53,6 +55,21 @@ std::vector<bool> bestOf(const std::vector<std::optional<double>>& values, std::
         if (higherIsBetter && value && std::isfinite(*value) && (!leader || (*higherIsBetter ? *value > *leader : *value < *leader))) leader = value;
     for (std::size_t i = 0; i < values.size(); ++i) best[i] = leader && values[i] == leader;
     return best;
+}
+
+/// "Optimizer: Learning rate"; what is no setting of ours by its own name.
+QString settingName(const std::string& key) {
+    const config::Field* field = config::Schema::builtin().find(key);
+    if (field == nullptr) return toQt(key);
+    for (const config::Section& section : config::Schema::builtin().sections())
+        if (section.name == field->section) return session::schemaText(section.label) + QStringLiteral(": ") + session::schemaText(field->label);
+    return session::schemaText(field->label);
+}
+
+QString settingText(const std::string& key, const std::string& text) {
+    const config::Field* field = config::Schema::builtin().find(key);
+    const bool unset = field != nullptr && !field->noneText.empty() && text == config::valueText(std::monostate{});
+    return unset ? session::schemaText(field->noneText) : toQt(text);
 }
 
 QString resultText(const std::optional<double>& value) {
@@ -135,26 +152,29 @@ void CompareModel::rebuild() {
 
 CompareModel::Settings CompareModel::readSettings(const std::vector<rundir::RunFolder>& runs) {
     Settings found;
-    std::vector<config::Values> all;
+    std::vector<config::RunConfig> all;
     for (const rundir::RunFolder& run : runs) {
         auto text = readFile(run.sessionYaml(std::max(1, rundir::newestSession(run))), kLargestConfig);
         if (!text.ok()) text = readFile(run.configYaml(), kLargestConfig);
         if (!text.ok()) found.problem = toQt(text.error().text());
-        all.push_back(config::toValues(text.ok() ? config::parse(*text, run.root()).config : config::RunConfig{}));
+        all.push_back(text.ok() ? config::parse(*text, run.root()).config : config::RunConfig{});
     }
-    for (const config::Section& section : config::Schema::builtin().sections())
-        for (const config::Field& field : section.fields) {
-            const std::string key = field.key();
-            if (all.empty() || key == "run.name" || key == "run.note") continue;  // what a run is called is no difference
-            Row row{Kind::Setting, toQt(key), session::schemaText(section.label) + QStringLiteral(": ") + session::schemaText(field.label), {}, std::vector<bool>(all.size()), false};
-            for (const config::Values& values : all) {
-                const auto value = values.find(key);
-                const bool unset = value != values.end() && std::holds_alternative<std::monostate>(value->second) && !field.noneText.empty();
-                row.cells += unset ? session::schemaText(field.noneText) : value == values.end() ? QString() : toQt(config::valueText(value->second));
-            }
-            row.differs = differ(row.cells);
-            found.rows.push_back(std::move(row));
+    // In the order of the first run that has a setting: those of a command are its own arguments.
+    std::vector<std::string> keys;
+    std::vector<std::map<std::string, std::string>> told;
+    for (const config::RunConfig& config : all) {
+        std::map<std::string, std::string>& mine = told.emplace_back();
+        for (const auto& [key, text] : config::comparedSettings(config)) {
+            if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+            mine[key] = text;
         }
+    }
+    for (const std::string& key : keys) {
+        Row row{Kind::Setting, toQt(key), settingName(key), {}, std::vector<bool>(all.size()), false};
+        for (const auto& mine : told) row.cells += mine.count(key) ? settingText(key, mine.at(key)) : QStringLiteral("–");
+        row.differs = differ(row.cells);
+        found.rows.push_back(std::move(row));
+    }
     return found;
 }
 
@@ -170,9 +190,13 @@ std::vector<CompareModel::Row> CompareModel::results() const {
         rows.push_back(std::move(row));
     };
     std::set<std::string> names;
-    for (const auto& session : m_sessions)
-        for (const std::string& name : session->data().names())
-            if (name == "train/loss" || name.starts_with("eval/")) names.insert(name);
+    for (const auto& session : m_sessions) {
+        const std::vector<std::string> recorded = session->data().names();
+        // A program that is not ours calls its results as it likes.
+        const bool ours = std::find(recorded.begin(), recorded.end(), "train/loss") != recorded.end();
+        for (const std::string& name : recorded)
+            if (name == "train/loss" || name.starts_with("eval/") || (!ours && !name.starts_with("device/") && names.size() < kMostResults)) names.insert(name);
+    }
     const auto common = commonStep();
     for (const std::string& name : names) {
         const auto direction = directionOf(name, m_sessions);

@@ -190,6 +190,12 @@ void NewRunPage::runAgain(const QString& folder) {
                 Q_EMIT failed(toQt(loaded.error().text()));
                 return;
             }
+            if (config::isCommand(loaded->config)) {
+                m_command->setCommand(toQt(loaded->config.command.line), toQt(loaded->config.command.folder));
+                setMode(Command);
+                return;
+            }
+            setMode(Training);
             load(Origin::Run, folder, loaded->config, loaded->config);
             m_form->reveal(m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString());
         };

@@ -31,10 +31,12 @@ struct TextQuestion {
     std::function<QString(const QString&)> problem;  ///< why a text cannot be accepted, or empty
 };
 
-/// How to go on from a checkpoint: a verb of lathe-trainer and "key=value" changes.
+/// How to go on from a checkpoint: a verb of lathe-trainer, "key=value" changes, and whether the learning-rate curve is
+/// made anew for the length that the run then has.
 struct SheetAnswer {
     QString verb;
     QStringList settings;
+    bool newCurve = false;
 };
 
 /// A checkpoint to go on from with other settings.

@@ -114,6 +114,7 @@ void ResumeSheet::build() {
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_accept, &QPushButton::clicked, this, &QDialog::accept);
     connect(m_verb, &QComboBox::currentIndexChanged, this, &ResumeSheet::ask);
+    connect(m_newCurve, &QCheckBox::toggled, this, &ResumeSheet::ask);
 }
 
 QWidget* ResumeSheet::buildTable() {
@@ -172,6 +173,15 @@ QWidget* ResumeSheet::buildFacts() {
         column->addWidget(label);
     };
     add(m_rate, "sheetRate");
+    auto* curve = new QHBoxLayout;
+    QLabel* curveText = theme::label(tr("New curve for the length it has then"), theme::TextRole::Body, "muted");
+    curveText->setWordWrap(true);
+    m_newCurve = new theme::Switch;
+    m_newCurve->setObjectName(QStringLiteral("sheetNewCurve"));
+    m_newCurve->setAccessibleName(curveText->text());
+    curve->addWidget(curveText, 1);
+    curve->addWidget(m_newCurve);
+    column->addLayout(curve);
     column->addSpacing(10);
     column->addWidget(theme::label(tr("Updates left"), theme::TextRole::Strong));
     add(m_left, "sheetLeft");
@@ -184,16 +194,17 @@ QWidget* ResumeSheet::buildFacts() {
 
 QString ResumeSheet::verb() const { return m_verb->currentData().toString(); }
 
-SheetAnswer ResumeSheet::answer() const { return {verb(), m_model.settings()}; }
+SheetAnswer ResumeSheet::answer() const { return {verb(), m_model.settings(), m_newCurve->isEnabled() && m_newCurve->isChecked()}; }
 
 void ResumeSheet::ask() {
     m_soon.stop();
     m_current = false;
     m_sentence->setText(helpOf(verb()));
     m_accept->setText(wordOf(verb()));
+    m_newCurve->setEnabled(verb() != QLatin1String("start-from-weights"));  // which has one of its own
     showFacts();
     const int number = ++m_asked;
-    m_question.ask({verb(), m_model.settings()}, this, [this, number](const QByteArray& json, const QString& sentence) {
+    m_question.ask(answer(), this, [this, number](const QByteArray& json, const QString& sentence) {
         if (number == m_asked) take(json, sentence);
     });
 }

@@ -17,6 +17,7 @@ class QToolButton;
 
 namespace lathe::theme {
 class ChoiceBox;
+class Switch;
 }
 
 namespace lathe::pages {
@@ -52,6 +53,7 @@ private:
     QToolButton* m_only = nullptr;
     QTableView* m_table = nullptr;
     RatePreview* m_preview = nullptr;
+    theme::Switch* m_newCurve = nullptr;
     QPushButton* m_accept = nullptr;
 };
 

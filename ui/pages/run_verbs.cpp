@@ -131,11 +131,11 @@ void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint,
     question.verbs = verbs;
     question.verb = verb;
     question.ask = [this, target](const SheetAnswer& asked, QObject* context, SheetQuestion::Reply reply) {
-        const quint64 number = m_context.launcher.dryRun(asked.verb, target(asked.verb), asked.settings);
+        const quint64 number = m_context.launcher.dryRun(asked.verb, target(asked.verb), asked.settings, asked.newCurve);
         m_context.replies.await(number, context, [reply = std::move(reply)](const session::LaunchResult& result) { reply(result.json, result.sentence); });
     };
     m_context.prompts.askSheet(m_parent, question, [this, target](const std::optional<SheetAnswer>& answer) {
-        if (answer) started(m_context.launcher.goOn(answer->verb, target(answer->verb), answer->settings));
+        if (answer) started(m_context.launcher.goOn(answer->verb, target(answer->verb), answer->settings, answer->newCurve));
     });
 }
 

@@ -32,6 +32,11 @@ QStringList withSettings(QStringList arguments, const QStringList& settings) {
     return arguments;
 }
 
+QStringList withCurve(QStringList arguments, bool newCurve) {
+    if (newCurve) arguments << QStringLiteral("--new-curve");
+    return arguments;
+}
+
 /// The sentence of a failure: from the JSON, else the last line on standard error.
 QString sentenceOf(const QJsonObject& object, const QByteArray& errors, int exitCode) {
     const QJsonObject error = object.value(QStringLiteral("error")).toObject();
@@ -115,8 +120,12 @@ quint64 Launcher::startFromWeights(const QString& run, const QString& checkpoint
     return startRun(QStringLiteral("start-from-weights"), run + QLatin1Char('@') + checkpoint, settings);
 }
 
-quint64 Launcher::dryRun(const QString& verb, const QString& reference, const QStringList& settings) {
-    return start(withSettings({verb, reference, QStringLiteral("--dry-run")}, settings));
+quint64 Launcher::dryRun(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve) {
+    return start(withSettings(withCurve({verb, reference, QStringLiteral("--dry-run")}, newCurve), settings));
+}
+
+quint64 Launcher::goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve) {
+    return start(withSettings(withCurve({verb, reference, QStringLiteral("--detach")}, newCurve), settings));
 }
 
 quint64 Launcher::verb(const QStringList& arguments) { return start(arguments); }

@@ -40,9 +40,9 @@ public:
     quint64 fork(const QString& run, const QString& checkpoint, const QStringList& settings = {});
     quint64 startFromWeights(const QString& run, const QString& checkpoint, const QStringList& settings = {});
     /// What going on would do ("continue", "roll-back" …); starts nothing. The answer is the sheet as JSON.
-    quint64 dryRun(const QString& verb, const QString& reference, const QStringList& settings);
+    quint64 dryRun(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve);
     /// The same for real.
-    quint64 goOn(const QString& verb, const QString& reference, const QStringList& settings) { return startRun(verb, reference, settings); }
+    quint64 goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve);
     /// Any other verb that changes a run ("delete", "trash", "pin", "export" …); no --detach is added.
     quint64 verb(const QStringList& arguments);
     int running() const;

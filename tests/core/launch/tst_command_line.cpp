@@ -184,6 +184,11 @@ private Q_SLOTS:
         QVERIFY(std::abs(sheet["learning_rate"]["after"].get<double>() - 0.02 * 0.75) < 1e-12);
         QVERIFY(sheet["updates"]["planned_before"] == 100 && sheet["updates"]["planned_after"] == 200 && sheet["updates"]["left"] == 190);
 
+        // A longer run keeps its curve of 100 unless a new one is asked for: then 10 of 200 are gone.
+        const QStringList longer{"continue", "latest", "--dry-run", "--json", "--set", "run.max_updates=200"};
+        QVERIFY(std::abs(ask(longer).json()["learning_rate"]["after"].get<double>() - 0.01 * 0.9) < 1e-12);
+        QVERIFY(std::abs(ask(longer + QStringList{"--new-curve"}).json()["learning_rate"]["after"].get<double>() - 0.01 * 0.95) < 1e-12);
+
         const Answer refused = ask(asked + QStringList{"--set", "data.batch_size=64"});
         QCOMPARE(refused.code, 2);
         const json why = refused.json();
