@@ -64,7 +64,7 @@ Result<config::Loaded> loadTarget(const Options& options) {
 
 std::vector<Problem> quickProblems(const config::RunConfig& config) {
     std::vector<Problem> problems;
-    if (config.data.train.empty()) return problems;  // nothing of ours is trained
+    if (config.data.train.empty() || config::isCommand(config)) return problems;  // nothing of ours is trained
     const auto add = [&](const char* key, const auto& result) {
         if (!result) problems.push_back({result.error().key.empty() ? key : result.error().key, Severity::Error, result.error().text()});
     };
