@@ -19,7 +19,7 @@ static json sheetJson(const rundir::RunFolder& run, const ResumeSheet& sheet) {
         rows.push_back({{"key", row.key}, {"label", row.label}, {"checkpoint", row.checkpoint}, {"form", row.form ? json(*row.form) : json()},
                         {"used", row.used}, {"effect", name(row.effect)}, {"why", row.why}, {"changeable", row.changeable}, {"visible", row.visible}});
     for (const launch::RatePoint& point : sheet.curve) curve.push_back({{"step", point.step}, {"before", point.before}, {"after", point.after}});
-    json out = {{"dry_run", true}, {"verb", name(sheet.verb)}, {"run", displayName(run)}, {"folder", run.root().string()},
+    json out = {{"dry_run", true}, {"verb", name(sheet.verb)}, {"run", displayName(run)}, {"folder", run.place().string()},
                 {"checkpoint", sheet.checkpoint}, {"step", sheet.step.value()}, {"settings", rows},
                 {"learning_rate", {{"before", sheet.rateBefore}, {"after", sheet.rateAfter}, {"curve", curve}}},
                 {"updates", {{"planned_before", orNull(sheet.plannedBefore)}, {"planned_after", orNull(sheet.plannedAfter)}, {"left", orNull(sheet.left)}}},

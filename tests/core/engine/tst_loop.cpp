@@ -324,7 +324,7 @@ private Q_SLOTS:
         Fixture f;
         f.windows.batches = ones(2);
         f.evaluation.list = ones(3);
-        f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
+        f.settings.evaluateEvery = {Interval::Unit::Updates, 1};
         f.recorder.act = [&](const HookContext& context, Wishes& wishes) { wishes.pause = wishes.pause || context.point == Point::EvalBatch; };
         f.recorder.whilePaused = [&](Wishes& wishes) { wishes.stop = Ending{rundir::State::Stopped, "Stopped, as asked", true}; };
         QCOMPARE(f.run(1).state, rundir::State::Stopped);
