@@ -28,7 +28,7 @@ struct Ending {
 class InstalledClone {
 public:
     InstalledClone() {
-        for (const char* folder : {"clone/installer", "bin", "state/packages", "home"}) QDir().mkpath(path(QLatin1String(folder)));
+        for (const char* folder : {"clone/installer", "bin", "state/packages", "home", "tmp"}) QDir().mkpath(path(QLatin1String(folder)));
         useTools({"awk", "bash", "cat", "dirname", "env", "flock", "fold", "grep", "head", "mkdir", "mktemp", "mv", "nproc", "realpath", "rm",
             "sed", "sh", "tail", "tee", "true"});
         for (const QFileInfo& standIn : QDir(QStringLiteral(LATHE_SOURCE_DIR "/tests/installer/stand_ins")).entryInfoList(QDir::Files))
@@ -84,6 +84,7 @@ public:
         QProcessEnvironment environment = m_environment;
         environment.insert(QStringLiteral("PATH"), path(QStringLiteral("bin")));
         environment.insert(QStringLiteral("HOME"), path(QStringLiteral("home")));
+        environment.insert(QStringLiteral("TMPDIR"), path(QStringLiteral("tmp")));
         environment.insert(QStringLiteral("STAND_IN"), path(QStringLiteral("state")));
         process->setProcessEnvironment(environment);
         process->setWorkingDirectory(path(QStringLiteral("home")));

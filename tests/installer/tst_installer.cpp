@@ -30,6 +30,7 @@ class TestInstaller : public QObject {
         const Ending ending = m_clone->run(kInstall);
         QVERIFY2(ending.code == 0, qPrintable(ending.err));
         isInstalled();
+        QVERIFY(QDir(m_clone->path(QStringLiteral("tmp"))).isEmpty());
     }
     /// It ends with one sentence that holds `happened` and one that says what to do; then, with the cause gone, it installs.
     void failsWith(const Ending& ending, const QString& happened, const QString& todo) {
