@@ -546,6 +546,7 @@ private Q_SLOTS:
         scene.curves = curvesOf(data, smoothing);
         scene.x = {0, double(before + kRounds * each), false};
         scene.y = {-1, 4, false};
+        scene.markClipped = odd > 0;  // strips at the edge
         const auto picture = [&](CurveItem& item) {
             QImage image(int(500 * ratio), int(160 * ratio), QImage::Format_ARGB32_Premultiplied);
             image.setDevicePixelRatio(ratio);

@@ -3,6 +3,7 @@
 // Item models over fixture runs, each watched by QAbstractItemModelTester.
 #include "fixture_run.h"
 
+#include "base/file_system.h"
 #include "config/config.h"
 #include "models/checkpoints_model.h"
 #include "models/compare_model.h"
@@ -284,6 +285,29 @@ private Q_SLOTS:
         }
         model.setOnlyDifferences(false);
         QVERIFY(model.rowCount() > 20);
+    }
+
+    void settingsOfAnotherProgramAreComparedWithOurs() {
+        const auto ours = finished("ours", {}, yamlWith([](config::RunConfig& config) { config.run.seed = 1; }));
+        const auto theirs = finished("theirs", {});
+        std::filesystem::remove(theirs->folder().configYaml());
+        std::filesystem::remove(theirs->folder().sessionYaml(1));
+        QVERIFY(rundir::writeSettings(FileSystem::real(), theirs->folder(), {{"batch", "64"}, {"run.seed", "2"}}).ok());
+        models::CompareModel model;
+        QAbstractItemModelTester tester(&model, kStrict);
+        model.setSessions({std::make_shared<RunSession>(ours->folder()), std::make_shared<RunSession>(theirs->folder())});
+        const auto cell = [&](const char* key, int column) {
+            for (int row = 0; row < model.rowCount(); ++row)
+                if (model.index(row, 0).data(models::CompareModel::KeyRole).toString() == QLatin1String(key)) return model.index(row, column).data().toString();
+            return QString();
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(cell("batch", 2), QStringLiteral("64"), kPatience);
+        QCOMPARE(cell("batch", 1), QStringLiteral("–"));
+        QCOMPARE(cell("run.seed", 1) + cell("run.seed", 2), QStringLiteral("12"));
+        QVERIFY2(model.problem().isEmpty(), qPrintable(model.problem()));
+        models::ConfigModel settings;
+        settings.setSettings({{"batch", "64"}});
+        QCOMPARE(settings.index(0, models::ConfigModel::Value).data().toString(), QStringLiteral("64"));
     }
 
     void runComparedWithItselfIsIdentical() {

@@ -12,7 +12,7 @@ namespace lathe::charts {
 
 namespace {
 constexpr double kPixelsPerEvaluation = 40;
-constexpr double kReach = 3;            // how far a dot or half a line reaches beyond its point
+constexpr double kReach = 7;            // how far a dot, half a line, or a strip at the edge reaches beyond its point
 constexpr int kSnapping = 6;            // bits of the points a column from which columns may begin at whole buckets …
 constexpr std::size_t kBucket = 64;     // … of at most this many points
 }
@@ -89,7 +89,7 @@ void CurveItem::render(double ratio) {
         m_marked = painter.marked();
         done = left == 0 || !m_marked;
         if (done && left > 0) ++m_strips;
-        if (!done) update();  // marks reach beyond the strip
+        if (!done) update();  // triangles reach beyond the strip
         left = 0;
     }
     m_image.setDevicePixelRatio(ratio);

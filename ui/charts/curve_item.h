@@ -58,7 +58,7 @@ private:
     QImage m_image;
     std::vector<Drawn> m_drawn;
     bool m_stale = true, m_grown = false;
-    bool m_marked = false;    ///< there are marks at the edges, which flow together: all is painted each time
+    bool m_marked = false;    ///< there are marks with triangles, which flow together: all is painted each time
     int m_renders = 0, m_strips = 0;
 };
 

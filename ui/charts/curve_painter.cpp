@@ -39,7 +39,7 @@ CurvePainter::CurvePainter(QImage& image, const Scene& scene, double ratio, int 
 
 bool CurvePainter::marked() const {
     const auto any = [](const std::vector<unsigned char>& flags) { return std::find(flags.begin(), flags.end(), 1) != flags.end(); };
-    return any(m_nonFinite) || any(m_nonPositive) || (m_scene.markClipped && (any(m_above) || any(m_below)));
+    return any(m_nonFinite);
 }
 
 void CurvePainter::paint() {

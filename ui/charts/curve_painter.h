@@ -13,7 +13,7 @@ public:
     /// device pixels a logical one.
     CurvePainter(QImage& image, const Scene& scene, double ratio, int left = 0);
     void paint();
-    /// Whether some column was marked at an edge; marks of neighbours flow together, so they cannot be painted in part.
+    /// Whether some column has a mark with a triangle: neighbours flow together and move it, so it cannot be painted in part.
     bool marked() const;
 
 private:

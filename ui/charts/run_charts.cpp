@@ -188,11 +188,14 @@ void RunCharts::Impl::update() {
 
 // Two columns; more than two rows are scrolled.
 void RunCharts::Impl::layOut() {
-    const bool standard = std::any_of(charts.begin(), charts.begin() + kTrainingCharts, [](const LineChart* chart) { return !chart->curves().empty(); });
+    const auto has = [](const LineChart* chart) { return !chart->curves().empty(); };
+    const bool standard = std::any_of(charts.begin(), charts.begin() + kTrainingCharts, has);
+    const bool ours = !session || (session->summary().task != "command" && session->summary().task != "imported");
     std::vector<LineChart*> wanted;
     for (std::size_t i = 0; i < charts.size(); ++i) {
-        // A run that records none of the four is no training of ours: only what it has is shown.
-        const bool own = i < kTrainingCharts ? standard || others == 0 : i < kTrainingCharts + others;
+        // A training run of ours has all four, also before their first point; of another program only what it has is shown.
+        const bool four = standard ? ours || has(charts[i]) : others == 0 && (ours || i == Loss);
+        const bool own = i < kTrainingCharts ? four : i < kTrainingCharts + others;
         if (lossOnly ? i == Loss : own) wanted.push_back(charts[i]);
     }
     if (wanted == shown) return;

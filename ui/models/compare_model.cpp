@@ -152,19 +152,26 @@ void CompareModel::rebuild() {
 
 CompareModel::Settings CompareModel::readSettings(const std::vector<rundir::RunFolder>& runs) {
     Settings found;
-    std::vector<config::RunConfig> all;
+    std::vector<std::vector<std::pair<std::string, std::string>>> all;
     for (const rundir::RunFolder& run : runs) {
         auto text = readFile(run.sessionYaml(std::max(1, rundir::newestSession(run))), kLargestConfig);
         if (!text.ok()) text = readFile(run.configYaml(), kLargestConfig);
-        if (!text.ok()) found.problem = toQt(text.error().text());
-        all.push_back(text.ok() ? config::parse(*text, run.root()).config : config::RunConfig{});
+        if (text.ok()) {
+            all.push_back(config::comparedSettings(config::parse(*text, run.root()).config));
+            continue;
+        }
+        // What was read from files of another program has no configuration of ours.
+        const auto theirs = rundir::readSettings(run);
+        if (!theirs.ok() || theirs->empty()) found.problem = toQt(text.error().text());
+        all.emplace_back();
+        if (theirs.ok()) all.back().assign(theirs->begin(), theirs->end());
     }
     // In the order of the first run that has a setting: those of a command are its own arguments.
     std::vector<std::string> keys;
     std::vector<std::map<std::string, std::string>> told;
-    for (const config::RunConfig& config : all) {
+    for (const auto& settings : all) {
         std::map<std::string, std::string>& mine = told.emplace_back();
-        for (const auto& [key, text] : config::comparedSettings(config)) {
+        for (const auto& [key, text] : settings) {
             if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
             mine[key] = text;
         }

@@ -35,6 +35,19 @@ QString ConfigModel::textOf(const config::Field& field, const config::Value& val
     return field.unit.empty() || text.isEmpty() ? text : text + QLatin1Char(' ') + schemaText(field.unit);
 }
 
+void ConfigModel::setSettings(const std::map<std::string, std::string>& settings) {
+    beginResetModel();
+    m_rows.clear();
+    m_otherName.clear();
+    m_yaml.clear();
+    for (const auto& [name, text] : settings) {
+        m_rows.push_back({{}, toQt(name), toQt(name), {}, toQt(text), {}, false});
+        m_yaml += toQt(name) + QStringLiteral(": ") + toQt(text) + QLatin1Char('\n');
+    }
+    select();
+    endResetModel();
+}
+
 void ConfigModel::select() {
     m_shown.clear();
     for (std::size_t i = 0; i < m_rows.size(); ++i)

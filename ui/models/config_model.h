@@ -8,6 +8,8 @@
 #include <QAbstractTableModel>
 #include <QString>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace lathe::models {
@@ -21,6 +23,8 @@ public:
     explicit ConfigModel(QObject* parent = nullptr);
     /// `otherName` heads the third column ("default", "session 1").
     void setConfigs(const config::RunConfig& config, const config::RunConfig& other, const QString& otherName);
+    /// Settings that another program named, as they are.
+    void setSettings(const std::map<std::string, std::string>& settings);
     void setOnlyDifferences(bool on);
     QString yaml() const { return m_yaml; }
 

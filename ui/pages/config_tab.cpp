@@ -1,6 +1,7 @@
 #include "pages/config_tab.h"
 
 #include "config/config.h"
+#include "pages/run_kind.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
@@ -30,7 +31,8 @@ protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         const bool differs = index.data(ConfigModel::DiffersRole).toBool();
-        if (index.column() == ConfigModel::Key) option->text = index.data(ConfigModel::SectionRole).toString() + QStringLiteral(" · ") + option->text;
+        const QString section = index.data(ConfigModel::SectionRole).toString();
+        if (index.column() == ConfigModel::Key && !section.isEmpty()) option->text = section + QStringLiteral(" · ") + option->text;
         if (index.column() == ConfigModel::Value) {
             option->font = theme::textFont(differs ? theme::TextRole::Strong : theme::TextRole::Body);
             if (differs) option->palette.setColor(QPalette::Text, theme::colors().accent);
@@ -61,10 +63,10 @@ void ConfigTab::build() {
     bar->addWidget(m_note, 1);
     QPushButton* copy = theme::button(tr("Copy as YAML"), theme::Icon::Copy);
     copy->setObjectName(QStringLiteral("copyYaml"));
-    QPushButton* again = theme::button(tr("Run again…"), theme::Icon::Again);
-    again->setObjectName(QStringLiteral("configRunAgain"));
+    m_again = theme::button(tr("Run again…"), theme::Icon::Again);
+    m_again->setObjectName(QStringLiteral("configRunAgain"));
     bar->addWidget(copy);
-    bar->addWidget(again);
+    bar->addWidget(m_again);
     column->addLayout(bar);
 
     m_table = new QTableView;
@@ -94,7 +96,7 @@ void ConfigTab::build() {
     connect(m_other, &QComboBox::activated, this, &ConfigTab::show);
     connect(m_only, &QToolButton::toggled, &m_model, &ConfigModel::setOnlyDifferences);
     connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_model.yaml()); });
-    connect(again, &QPushButton::clicked, this, &ConfigTab::runAgainWanted);
+    connect(m_again, &QPushButton::clicked, this, &ConfigTab::runAgainWanted);
 }
 
 void ConfigTab::setSession(std::shared_ptr<session::RunSession> session) {
@@ -137,8 +139,12 @@ void ConfigTab::fillOthers() {
     m_other->setCurrentIndex(0);
 }
 
-ConfigTab::Read ConfigTab::read(const std::filesystem::path& mine, const Other& other) {
+ConfigTab::Read ConfigTab::read(const rundir::RunFolder& run, const std::filesystem::path& mine, const Other& other) {
     Read out;
+    if (auto theirs = rundir::readSettings(run); theirs.ok() && !theirs->empty()) {
+        out.settings = std::move(*theirs);
+        return out;
+    }
     if (auto loaded = config::load(mine.string()); loaded.ok()) out.mine = loaded->config;
     else out.problem = toQt(loaded.error().text());
     if (other.preset.empty() && other.file.empty()) return out;
@@ -148,12 +154,16 @@ ConfigTab::Read ConfigTab::read(const std::filesystem::path& mine, const Other& 
 }
 
 void ConfigTab::show() {
+    const QString notAgain = whyNotAgain(kindOf(m_session->summary()));
+    m_again->setEnabled(notAgain.isEmpty());
+    m_again->setToolTip(notAgain);
     const rundir::RunFolder& run = m_session->run();
     const auto file = m_newestSession > 0 ? run.sessionYaml(m_newestSession) : run.configYaml();
     const Other other = m_others[std::size_t(std::max(0, m_other->currentIndex()))];
-    m_job.start([file, other](const session::NewestJob::Cancelled&) { return read(file, other); },
+    m_job.start([run, file, other](const session::NewestJob::Cancelled&) { return read(run, file, other); },
                 [this, title = other.title](Read found) {
                     m_note->setText(found.problem);
+                    if (!found.settings.empty()) m_model.setSettings(found.settings);
                     if (found.mine) m_model.setConfigs(*found.mine, found.theirs, title);
                 });
 }

@@ -9,10 +9,13 @@
 #include <QWidget>
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 class QLabel;
+class QPushButton;
 class QTableView;
 class QToolButton;
 
@@ -36,6 +39,7 @@ private:
     struct Read {
         std::optional<config::RunConfig> mine;
         config::RunConfig theirs;
+        std::map<std::string, std::string> settings;  ///< of another program, instead of a configuration
         QString problem;
     };
     struct Other {
@@ -47,7 +51,7 @@ private:
     void fillOthers();
     int newestSession() const;
     void show();
-    static Read read(const std::filesystem::path& mine, const Other& other);
+    static Read read(const rundir::RunFolder& run, const std::filesystem::path& mine, const Other& other);
 
     Context m_context;
     std::shared_ptr<session::RunSession> m_session;
@@ -58,6 +62,7 @@ private:
     int m_newestSession = 0;
     theme::ChoiceBox* m_other = nullptr;
     QToolButton* m_only = nullptr;
+    QPushButton* m_again = nullptr;
     QLabel* m_note = nullptr;
     QTableView* m_table = nullptr;
 };

@@ -25,13 +25,14 @@ StartForm::StartForm(QWidget* page, const QString& title, const QString& sentenc
     m_fields->addWidget(text);
     m_fields->addSpacing(4);
     m_column->addWidget(card);
-    m_column->addStretch();
+    m_column->addStretch(1);
 }
 
 void StartForm::add(const QString& label, QWidget* editor) {
     auto* row = new QHBoxLayout;
     QLabel* words = theme::label(label);
     words->setFixedWidth(kLabelWidth);
+    words->setContentsMargins(0, 6, 0, 0);  // level with the text in the editor
     words->setWordWrap(true);
     words->setBuddy(editor);
     row->addWidget(words, 0, Qt::AlignTop);
