@@ -42,7 +42,7 @@ ExitCode exportEventFiles(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
     stdfs::path folder;
-    const auto report = write(options, *run, folder);
+    const auto report = write(options, rundir::RunFolder(run->place()), folder);
     if (!report) return fail(options, report.error());
     json files = json::array();
     for (const stdfs::path& file : report->files) files.push_back(file.string());

@@ -57,7 +57,7 @@ public:
     Result<void> end(rundir::State state, const std::string& why, const std::string& finalState);
 
 private:
-    explicit ImportRecorder(rundir::RunFolder run) : m_run(std::move(run)) {}
+    explicit ImportRecorder(rundir::RunFolder run) : m_run(std::move(run)) { m_record.number = 0; }
     Result<void> openBook();
     Result<void> closeSession(rundir::State state, const std::string& why);
     void leaveLive();

@@ -142,7 +142,7 @@ private Q_SLOTS:
         QVERIFY2(answer.code == 0, answer.err.c_str());
         std::map<std::string, json> runs;
         for (const json& run : answer.json()["runs"]) runs[stdfs::path(run["source"].get<std::string>()).filename()] = run;
-        QCOMPARE(runs["run_restart"]["left_out"], json({{"histograms", 1}, {"images", 1}}));
+        QCOMPARE(runs["run_restart"]["left_out"], json::object({{"histograms", 1}, {"images", 1}}));
         QCOMPARE(runs["run_restart"]["sessions"], json(2));
         QCOMPARE(runs["run_two_files"]["sessions"], json(2));
         QVERIFY(runs["run_truncated"]["problems"][0].get<std::string>().find("ends inside a record") != std::string::npos);
@@ -150,6 +150,12 @@ private Q_SLOTS:
         const auto sessions = *readerOf(restart)->sessions();
         QCOMPARE(sessions.at(1).parentAttempt, std::int64_t{11});
         QCOMPARE(sessions.at(0).end, std::string("interrupted"));
+        QCOMPARE(sessions.at(0).verb, std::string("start"));
+        QCOMPARE(sessions.at(0).startedNs, tensorboard::wallNsOf(1700000000.0));
+        QCOMPARE(sessions.at(1).verb, std::string("continue"));
+        const auto loss = *readerOf(restart)->points("train/loss", Line::Surviving);
+        QCOMPARE(loss.at(0).activeNs, std::int64_t{0});
+        QCOMPARE(loss.at(3).activeNs, std::int64_t{6'000'000'000});  // since the first point, as its program saw it
         QCOMPARE(sessions.at(1).end, std::string("completed"));
         const auto texts = *readerOf(restart)->newestRecords(live::FrameType::Text);
         QCOMPARE(texts.size(), std::size_t{1});
