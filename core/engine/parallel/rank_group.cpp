@@ -6,6 +6,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 namespace lathe::engine {
@@ -77,6 +78,8 @@ RankGroup::RankGroup(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 RankGroup::~RankGroup() = default;
 
 Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
+    // c10d's flight recorder costs time in every operation, and groups of several threads in one process race in it.
+    [[maybe_unused]] static const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0 && ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "0", 0) == 0;
     auto impl = std::make_unique<Impl>();
     impl->world = place.world;
     impl->onOperation = place.onOperation;
