@@ -33,7 +33,7 @@ static json histogramJson(const std::string& content) {
 
 /// The content as a JSON value; of a picture its file.
 static Result<json> contentJson(const rundir::RunFolder& run, const live::RecordFrame& record) {
-    if (record.type == FrameType::Image) return json((run.blobs() / record.blob).string());
+    if (record.type == FrameType::Image) return json((rundir::RunFolder(run.place()).blobs() / record.blob).string());
     std::string content = record.content;
     if (!record.blob.empty()) {
         LATHE_TRY_ASSIGN(content, readFile(run.blobs() / record.blob, kMostBytes));

@@ -43,6 +43,7 @@ void AdoptedProcess::signal(int number) { ::syscall(SYS_pidfd_send_signal, m_pid
 
 Result<ProcessOrigin> originOf(std::int64_t pid) {
     ProcessOrigin origin;
+    if (!isTaken(pid)) return Error{ErrorCode::NotFound, "There is no process " + std::to_string(pid) + " to record", {}, {}};
     LATHE_TRY_ASSIGN(const std::string line, readFile(procOf(pid) / "cmdline", kMostArguments));
     for (std::size_t at = 0; at < line.size();) {
         const std::size_t end = std::min(line.find('\0', at), line.size());
