@@ -174,7 +174,7 @@ private Q_SLOTS:
         QCOMPARE(config->command.folder, m_workspace->scratch().string());
         const Answer whole = m_workspace->ask({"again", "first", "--command", QString::fromStdString(script("exit 0", "other.sh").string()), "--json"});
         QCOMPARE(whole.code, 0);
-        QCOMPARE(rundir::readManifest(m_workspace->latest())->name, std::string("first"));
+        QCOMPARE(rundir::readManifest(m_workspace->latest())->name, std::string("first-2"));  // a name that was given stays, told apart
         QVERIFY(rundir::readSession(m_workspace->latest(), 1)->environment.at("program").ends_with("other.sh"));
     }
     void inTheForegroundItsOutputIsShown() {
