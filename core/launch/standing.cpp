@@ -66,8 +66,8 @@ Standing standingOf(const RunFolder& run) {
 }
 
 Result<void> refuseWithoutCheckpoints(const RunFolder& run) {
-    LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(run));
-    if (manifest.kind == rundir::RunKind::Imported) return Error{ErrorCode::Usage, run.name() + " is imported: has no checkpoints", {}, {}};
+    const auto manifest = rundir::readManifest(run);  // one that is damaged is told by who needs it
+    if (manifest && manifest->kind == rundir::RunKind::Imported) return Error{ErrorCode::Usage, run.name() + " is imported: has no checkpoints", {}, {}};
     return refuseCommand(run);
 }
 

@@ -122,7 +122,7 @@ private Q_SLOTS:
         m_bench.window->runPage().openTab(pages::RunPage::Checkpoints);
         QTRY_VERIFY(m_bench.find<QPushButton>("export")->isEnabled());
         m_bench.click<QPushButton>("export");
-        const std::filesystem::path folder = run().run().exportFolder();
+        const std::filesystem::path folder = run().run().place() / "export";
         QTRY_VERIFY2(m_bench.window->messages().text().contains(QString::fromStdString(folder.string())), qPrintable(complaint()));
         for (const char* file : {"model.safetensors", "preprocessing.json", "load.py"}) {
             const QFileInfo written(QString::fromStdString((folder / file).string()));

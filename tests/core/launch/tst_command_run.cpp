@@ -235,7 +235,7 @@ private Q_SLOTS:
         const Answer answer = runScript(inner, {"--name", "outer", "--json"});
         QVERIFY2(answer.code == 0, answer.out.c_str());
         QCOMPARE(answer.json()["exit"].value("reason", ""), std::string("The command ended with exit code 0"));
-        QCOMPARE(m_workspace->ask({"show", "inner", "--json"}).json().value("state", ""), std::string("running"));
+        QVERIFY(eventually([&] { return m_workspace->ask({"show", "inner", "--json"}).json().value("state", "") == "running"; }));
         QCOMPARE(m_workspace->ask({"stop", "inner", "--json"}).json().value("state", ""), std::string("stopped"));
     }
     void outputIsCappedWhileItIsWritten() {

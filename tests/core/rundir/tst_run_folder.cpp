@@ -317,7 +317,7 @@ private Q_SLOTS:
         }
         QCOMPARE(findRun(workspace, "latest")->name(), second->name());
         QCOMPARE(findRun(workspace, "aa").error().code, ErrorCode::Usage);
-        QVERIFY(findRun(workspace, "aa").error().sentence.find(first->name()) != std::string::npos);
+        QVERIFY(findRun(workspace, "aa").error().sentence.find(one.id) != std::string::npos);
         QCOMPARE(findRun(workspace, "zzz").error().code, ErrorCode::NotFound);
         QCOMPARE(findRun(workspace, "").error().code, ErrorCode::NotFound);
         QVERIFY(editUser(disk(), *first, [](UserRecord& user) { user.name = "gamma"; }).ok());
