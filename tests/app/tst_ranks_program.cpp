@@ -175,7 +175,12 @@ private Q_SLOTS:
         QCOMPARE(m_work.ask({"pause", name(run)}).code, 0);
         QVERIFY(eventually([&] { return rundir::readSummary(run)->state == rundir::State::Paused; }));
         QCOMPARE(m_work.ask({"save", name(run)}).code, 0);
-        QVERIFY(eventually([&] { return rundir::listCheckpoints(run.checkpoints()).size() == 1; }));
+        const auto savedHere = [&] {
+            const std::string newest = newestOf(run);
+            const auto checkpoint = newest.empty() ? Result<rundir::CheckpointManifest>(Error{}) : rundir::readCheckpoint(run.checkpoints() / newest);
+            return checkpoint && checkpoint->counters.globalStep.value() == stepOf(run);
+        };
+        QVERIFY(eventually(savedHere));
         QCOMPARE(m_work.ask({"unpause", name(run)}).code, 0);
         const std::int64_t step = rundir::readCheckpoint(run.checkpoints() / newestOf(run))->counters.globalStep.value();
         QVERIFY(eventually([&] { return rundir::readSummary(run)->counters.globalStep.value() > step; }));
