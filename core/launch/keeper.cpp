@@ -7,6 +7,7 @@
 #include "launch/identity.h"
 #include "launch/process_tree.h"
 #include "launch/session_end.h"
+#include "launch/verbs.h"
 #include "live/segment.h"
 #include "live/spill.h"
 #include "rundir/run_folder.h"
@@ -58,6 +59,7 @@ class Keeper {
 public:
     Keeper(rundir::RunFolder run, int session, int signals) : m_run(std::move(run)), m_session(session), m_signals(signals) {}
 
+    bool isOrphaned() const { return m_orphaned; }
     int run(const Command& command) {
         if (!start(command)) return static_cast<int>(ExitCode::Failed);
         while (!isOver()) turn();
@@ -216,9 +218,15 @@ int runKeeper(const std::vector<std::string>& words) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const int fd : {kKeeperChannel, kKeeperSegment}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
     const int signals = watchSignals();
-    const auto lock = rundir::RunLock::acquireWithin(run.workersLock(), kLockMilliseconds, true);
+    auto lock = rundir::RunLock::acquireWithin(run.workersLock(), kLockMilliseconds, true);
     if (signals < 0 || !lock) return static_cast<int>(ExitCode::Failed);
-    return Keeper(run, static_cast<int>(*session), signals).run({words[2], words[3], {words.begin() + 5, words.end()}});
+    Keeper keeper(run, static_cast<int>(*session), signals);
+    const int code = keeper.run({words[2], words[3], {words.begin() + 5, words.end()}});
+    if (!keeper.isOrphaned()) return code;
+    // No later session of a command takes in what was spilled, so it is booked here; whoever has the lock does it instead.
+    { const rundir::RunLock done = std::move(*lock); }
+    if (const auto taken = takeRun(run); !taken && taken.error().code != ErrorCode::Busy) log::error(taken.error().text());
+    return code;
 }
 
 }  // namespace lathe::launch

@@ -223,8 +223,11 @@ class Run:
 
     def log(self, step=None, values=None, /, **scalars):
         """Values of one step: run.log(10, loss=0.5) or run.log(10, {"eval/loss": 0.5}). Without a step: one more than before."""
-        if values:
-            scalars = dict(values, **scalars)
+        if values is not None:
+            try:
+                scalars = dict(values, **scalars)
+            except Exception:
+                return self._complain("log(%r, %.40r)" % (step, values), "values are given by name: log(step, loss=0.5)")
         if step is None:
             step = self._step + 1
         elif step.__class__ is not int:
@@ -519,7 +522,7 @@ class Run:
                 self._complain(str(name), "a value is not a number")
             elif name not in self._ids and len(self._ids) < 65535:
                 self._ids[name] = len(self._ids)
-                body = struct.pack("<H", self._ids[name]) + _text(str(name)) + _text("")
+                body = struct.pack("<H", self._ids[name]) + _text(str(name)[:65536]) + _text("")
                 number += 1
                 out.append(_HEADER.pack(len(body), _SERIES, 0, number))
                 out.append(body)

@@ -47,7 +47,7 @@ class TestFindLibTorch : public QObject {
         if (!environmentRoot.isEmpty()) environment.insert(QStringLiteral("LIBTORCH_ROOT"), environmentRoot);
         process.setProcessEnvironment(environment);
         process.setProcessChannelMode(QProcess::MergedChannels);
-        process.start(QStringLiteral("cmake"), QStringList{QStringLiteral("-S"), path(QStringLiteral("project")), QStringLiteral("-B"), path(QStringLiteral("build"))} + options);
+        process.start(QStringLiteral("cmake"), QStringList{QStringLiteral("-G"), QStringLiteral("Ninja"), QStringLiteral("-S"), path(QStringLiteral("project")), QStringLiteral("-B"), path(QStringLiteral("build"))} + options);
         process.waitForFinished(60'000);
         return {process.exitCode(), QString::fromUtf8(process.readAll()).simplified()};
     }

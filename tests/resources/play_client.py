@@ -75,7 +75,10 @@ def daemon(run):
 
 def names(run):
     run.log(0, {"layer.%d" % number: number for number in range(10000)})
-    run.log(1, {"n" * (1 << 20): 1.5})
+    run.log(1, {"n" * (17 << 20): 1.5})
+    run.log(2, 0.5)
+    run.log(3, [1, 2])
+    run.log(4, loss=0.5)
 
 
 def flood(run):

@@ -97,11 +97,14 @@ private Q_SLOTS:
         QCOMPARE(host.points("train/loss").size(), std::size_t{100});
     }
 
+    /// Nor do values without a name raise or stop what comes after them.
     void tenThousandNamesAndAGiantOne() {
         ProgramHost host(workspace());
         const auto answer = PythonScript(&host, {"names"}).finish();
         QVERIFY2(answer.code == 0, answer.err.c_str());
-        QCOMPARE(seriesOf(host).size(), std::size_t{10'001});
+        QCOMPARE(seriesOf(host).size(), std::size_t{10'002});
+        QCOMPARE(host.points("train/loss").size(), std::size_t{1});
+        QVERIFY2(answer.err.find("by name") != std::string::npos, answer.err.c_str());
     }
 
     /// Recorded and missing make up what was logged, to the message, on both sides.
