@@ -110,7 +110,7 @@ double ourRound(const std::filesystem::path& folder, int round) {
 }
 
 double peerRound(const std::string& python, const std::filesystem::path& folder) {
-    const std::string script = (std::filesystem::path(__FILE__).parent_path() / "ranks_pytorch.py").string(), answer = folder / "peer";
+    const std::string script = LATHE_SOURCE_DIR "/tests/bench/ranks_pytorch.py", answer = folder / "peer";
     if (std::system((python + " " + script + " " + std::to_string(kSteps) + " > " + answer).c_str()) != 0) return 1e300;
     return numberIn(answer).value_or(1e300);
 }

@@ -166,7 +166,7 @@ double wholeLoop(const Case& c) {
 
 /// One round of step_pytorch.py, or nothing where it cannot run.
 std::optional<double> pythonLoop(const std::string& python, const Case& c) {
-    const std::string script = (std::filesystem::path(__FILE__).parent_path() / "step_pytorch.py").string();
+    const std::string script = LATHE_SOURCE_DIR "/tests/bench/step_pytorch.py";
     const std::string answer = (std::filesystem::temp_directory_path() / "lathe_step_pytorch.txt").string();
     const std::string command = python + " " + script + " " + c.name + " " + std::to_string(c.steps) + " > " + answer;
     if (std::system(command.c_str()) != 0) return std::nullopt;
