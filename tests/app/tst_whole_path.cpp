@@ -42,7 +42,7 @@ static void nothingRuns(const rundir::RunFolder& run) {
 /// A Python that has numpy and safetensors, or empty.
 static QString python() {
     for (const QString& candidate : {qEnvironmentVariable("LATHE_PYTHON"), QStringLiteral(LATHE_SOURCE_DIR "/../venv-torch/bin/python"),
-                                     QStringLiteral("/work/venv-torch/bin/python"), QStringLiteral("python3")}) {
+                                     QStringLiteral("python3")}) {
         QProcess process;
         if (candidate.isEmpty()) continue;
         process.start(candidate, {"-c", "import numpy, safetensors.numpy"});

@@ -79,7 +79,7 @@ RankGroup::~RankGroup() = default;
 
 Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     // c10d's flight recorder costs time in every operation, and groups of several threads in one process race in it.
-    [[maybe_unused]] static const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0 && ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "0", 0) == 0;
+    [[maybe_unused]] static const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
     auto impl = std::make_unique<Impl>();
     impl->world = place.world;
     impl->onOperation = place.onOperation;
