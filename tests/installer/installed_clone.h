@@ -10,7 +10,7 @@
 #include <QtTest/QTest>
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 
 #include <csignal>
 #include <memory>
@@ -34,7 +34,8 @@ public:
         for (const QFileInfo& standIn : QDir(QStringLiteral(LATHE_SOURCE_DIR "/tests/installer/stand_ins")).entryInfoList(QDir::Files))
             QFile::link(standIn.filePath(), path(QStringLiteral("bin/")) + standIn.fileName());
         for (const char* name : {"start", "dependencies", "lib.sh"}) copyScript(QLatin1String(name));
-        ::mkfifo(path(QStringLiteral("state/gate")).toLocal8Bit().constData(), 0666);
+        m_gate = ::open(path(QStringLiteral("state/gate")).toLocal8Bit().constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (m_gate < 0 || ::flock(m_gate, LOCK_EX) != 0) qFatal("cannot close the gate");
         set("free", "90000");
         set("machine", "x86_64");
         set("os-release", "ID=debian\nVERSION_ID=\"12\"\n");
@@ -75,7 +76,7 @@ public:
             "echo 'int made(void' >$1\necho made >>\"$STAND_IN/calls\"\n"
             "[ ! -e \"$STAND_IN/build.fills\" ] || cat \"$STAND_IN/build.fills\" >\"$STAND_IN/free\"\n"
             "[ ! -e \"$STAND_IN/build.fails\" ] || { cat \"$STAND_IN/build.fails\"; exit 1; }\n"
-            "[ ! -e \"$STAND_IN/build.hangs\" ] || { echo reached >\"$STAND_IN/reached\"; cat \"$STAND_IN/gate\"; }\n"
+            "[ ! -e \"$STAND_IN/build.hangs\" ] || { echo reached >\"$STAND_IN/reached\"; flock \"$STAND_IN/gate\" true; }\n"
             "echo ') { return 0; }' >>$1\n");
     }
 
@@ -108,15 +109,15 @@ public:
     }
     Ending run(const QStringList& words) const { return finish(*start(words)); }
 
-    /// Waits until a stand-in waits at the gate.
+    /// Waits until a stand-in is at the gate.
     bool isAtTheGate() const {
         return QTest::qWaitFor([&] { return !state("reached").isEmpty(); }, 30'000);
     }
-    /// Whoever waits at the gate goes on; nothing happens where nobody does.
-    void openTheGate() const {
-        const int gate = ::open(path(QStringLiteral("state/gate")).toLocal8Bit().constData(), O_WRONLY | O_NONBLOCK);
-        if (gate >= 0) ::close(gate);
-    }
+    /// Whoever is at the gate, or comes to it later, goes on. It is a lock that this clone holds, so nobody can come too late to hear it.
+    void openTheGate() const { ::flock(m_gate, LOCK_UN); }
+
+    ~InstalledClone() { ::close(m_gate); }
+    Q_DISABLE_COPY_MOVE(InstalledClone)
 
 private:
     void useTools(std::initializer_list<const char*> names) {
@@ -143,6 +144,7 @@ private:
     QTemporaryDir m_folder;
     QProcessEnvironment m_environment;
     bool m_nobody = false;
+    int m_gate = -1;
 };
 
 }  // namespace lathe::test
