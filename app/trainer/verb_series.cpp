@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
+#include "config/nearest.h"
+#include "config/series_names.h"
 #include "output.h"
 #include "rundir/json_reader.h"
 #include "store/run_store.h"
@@ -15,17 +17,27 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
+static Error noSuchSeries(const std::string& name, const std::vector<std::string>& all) {
+    constexpr std::size_t kMostNamed = 20;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) list += (list.empty() ? "" : ", ") + all[i];
+    if (all.size() > kMostNamed) list += " and " + std::to_string(all.size() - kMostNamed) + " more";
+    const std::string nearest = config::nearestWord(name, all);
+    return {ErrorCode::NotFound, "There is no series \"" + name.substr(0, 200) + "\"; " + (nearest.empty() ? "" : "did you mean \"" + nearest + "\"? ")
+            + (list.empty() ? "this run has none yet" : "There are: " + list), {}, {}};
+}
+
 static Result<std::vector<std::string>> namesToPrint(const store::RunReader& reader, const std::vector<std::string>& wanted) {
     LATHE_TRY_ASSIGN(const auto known, reader.series());
-    std::vector<std::string> all;
+    std::vector<std::string> all, chosen;
     for (const auto& series : known) all.push_back(series.name);
+    const auto isKnown = [&](const std::string& name) { return std::find(all.begin(), all.end(), name) != all.end(); };
     for (const std::string& name : wanted) {
-        if (std::find(all.begin(), all.end(), name) != all.end()) continue;
-        std::string list;
-        for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
-        return Error{ErrorCode::NotFound, "There is no series \"" + name + "\"; there are: " + list, {}, {}};
+        const std::string standard = config::standardSeriesName(name);  // a script's own name for it will do
+        if (!isKnown(name) && !isKnown(standard)) return noSuchSeries(name, all);
+        chosen.push_back(isKnown(name) ? name : standard);
     }
-    return wanted.empty() ? all : wanted;
+    return wanted.empty() ? all : chosen;
 }
 
 static void printCsvRow(const std::string& name, const store::Point& point) {

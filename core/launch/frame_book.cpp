@@ -54,6 +54,11 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
     m_lastAttempt = std::max(m_lastAttempt, points->attempt);
     m_lastStep = std::max(m_lastStep, points->step);
     m_activeNs = std::max(m_activeNs, points->activeNs);
+    if (m_fromProgram) {
+        if (!m_programSteps) m_programSteps = {points->step, points->step};
+        m_programSteps->first = std::min(m_programSteps->first, points->step);
+        m_programSteps->second = std::max(m_programSteps->second, points->step);
+    }
     Counters& counters = m_summary.counters;
     counters.updateAttempts = UpdateAttempt(m_lastAttempt);
     counters.globalStep = GlobalStep(m_lastStep);

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <map>
 #include <poll.h>
 #include <set>
@@ -72,6 +74,18 @@ Stamp stampOf(const stdfs::path& folder) {
     return stamp;
 }
 
+/// Why none of the event files of a folder can be read; empty where one can. Such a folder makes no run.
+std::string unreadable(const stdfs::path& folder) {
+    const auto names = tensorboard::eventFilesIn(folder);
+    if (!names) return names.error().text();
+    std::string why;
+    for (const std::string& name : *names) {
+        if (::faccessat(AT_FDCWD, (folder / name).c_str(), R_OK, AT_EACCESS) == 0) return {};
+        if (why.empty()) why = fileError("read", (folder / name).native(), errno).text();
+    }
+    return why;
+}
+
 class Import {
 public:
     explicit Import(const ImportOptions& options)
@@ -85,6 +99,7 @@ private:
         std::unique_ptr<ImportedRun> run;
         std::uint64_t bytes = 0;
         std::int64_t newsNs = 0, flushedNs = 0;
+        std::string lost;     ///< why its files cannot be read any more; empty while they can
     };
 
     std::string nameOf(const std::string& relative, bool several) const;
@@ -97,6 +112,7 @@ private:
     bool scan();
     void takeIn(const std::string& relative, bool several);
     bool turn(Followed& followed);
+    void letGo(Followed& followed, bool wasAsked);
     bool wait();
     bool isOld(const Stamp& stamp) const;
 
@@ -133,7 +149,14 @@ void Import::problem(const std::string& sentence) {
 }
 
 std::unique_ptr<ImportedRun> Import::open(const std::string& relative, bool several) {
-    auto run = ImportedRun::open(m_options.workspace, relative == "." ? m_root : m_root / relative, nameOf(relative, several));
+    // By its real path: a folder that is reached through a link once is known again without it.
+    std::error_code missing;
+    const stdfs::path folder = stdfs::canonical(m_root / relative, missing);
+    if (const std::string why = unreadable(m_root / relative); !why.empty()) {
+        problem(why);
+        return nullptr;
+    }
+    auto run = ImportedRun::open(m_options.workspace, missing ? m_root / relative : folder, nameOf(relative, several));
     if (run) return std::move(*run);
     problem(run.error().text());
     return nullptr;
@@ -202,7 +225,7 @@ void Import::takeIn(const std::string& relative, bool several) {
     }
     m_newsNs = now();
     if (isOld(stamp)) return finish(std::move(run), State::Completed, "Imported from " + folder.string());
-    Followed followed{std::move(run), 0, now(), now()};
+    Followed followed{std::move(run), 0, now(), now(), {}};
     followed.bytes = followed.run->bytesRead();
     if (const auto up = followed.run->goLive(); !up) problem(up.error().text());
     m_followed.emplace(relative, std::move(followed));
@@ -231,7 +254,8 @@ bool Import::turn(Followed& followed) {
     ImportedRun& run = *followed.run;
     const auto more = run.read(kBudget);
     if (!more) {
-        problem(more.error().text());
+        followed.lost = more.error().text();
+        problem(followed.lost);
         return false;
     }
     if (run.bytesRead() != followed.bytes) {
@@ -245,6 +269,12 @@ bool Import::turn(Followed& followed) {
     }
     run.recorder().serve();
     return !run.recorder().stopAsked() && static_cast<double>(now() - followed.newsNs) / 1e9 < m_options.idleSeconds;
+}
+
+void Import::letGo(Followed& followed, bool wasAsked) {
+    if (wasAsked) return finish(std::move(followed.run), State::Stopped, "Following was ended on request");
+    if (!followed.lost.empty()) return finish(std::move(followed.run), State::Interrupted, "Its files cannot be followed any more: " + followed.lost);
+    finish(std::move(followed.run), State::Completed, "Its files brought nothing new for " + durationText(m_options.idleSeconds));
 }
 
 /// Until something has changed, a request comes or a turn is over; true: folders may be new.
@@ -283,8 +313,7 @@ Result<ImportReport> Import::follow() {
             const bool wasAsked = it->second.run->recorder().stopAsked();
             asked = asked || wasAsked;
             m_settled[it->first] = stampOf(it->second.run->folder());
-            finish(std::move(it->second.run), wasAsked ? State::Stopped : State::Completed,
-                   wasAsked ? "Following was ended on request" : "Its files brought nothing new for " + durationText(m_options.idleSeconds));
+            letGo(it->second, wasAsked);
             it = m_followed.erase(it);
         }
         if (!m_followed.empty()) continue;

@@ -112,7 +112,11 @@ Result<std::uint16_t> ProgramFrames::declare(const std::string& name, const std:
 Result<void> ProgramFrames::takeSeries(const live::Producer& from, std::span<const std::byte> body) {
     const auto frame = live::decodeSeries(body);
     if (!frame) return malformed("series");
-    LATHE_TRY_ASSIGN(const std::uint16_t id, declare(m_names.of(frame->name), cleaned(frame->unit, 40)));
+    const std::string& given = m_names.of(frame->name);
+    const std::string clean = config::cleanSeriesName(frame->name);
+    if (given != clean && given != config::standardSeriesName(clean) && !m_series.contains(given))
+        tell("note", "The series \"" + clean + "\" is shown as \"" + given + "\": another one of this run means the same and has its name", {}, m_step, Clock::system().wallNs());
+    LATHE_TRY_ASSIGN(const std::uint16_t id, declare(given, cleaned(frame->unit, 40)));
     m_namesOf[from.id][frame->id] = id;
     return {};
 }
@@ -126,7 +130,6 @@ Result<void> ProgramFrames::takePoints(const live::Producer& from, std::span<con
     ByteReader in(body);
     live::PointsFrame points;
     points.session = m_session;
-    points.attempt = m_attempt + 1;
     points.step = in.get<std::int64_t>();
     points.wallNs = std::max<std::int64_t>(0, in.get<std::int64_t>());
     points.activeNs = activeAt(points.wallNs);
@@ -143,13 +146,23 @@ Result<void> ProgramFrames::takePoints(const live::Producer& from, std::span<con
         if (known != names.end()) series = known->second;
         else if (auto unnamed = declare(m_names.of("unnamed/" + std::to_string(id)), {}); unnamed) series = *unnamed;
         else return std::move(unnamed).error();
+        if (m_inRow.size() <= series) m_inRow.resize(std::size_t{series} + 1);
+        if (m_inRow[series]) writePoints(points);  // named twice: a row has one value of a series
+        m_inRow[series] = true;
         points.items.push_back({series, value});
     }
-    m_attempt = points.attempt;
+    writePoints(points);
+    return {};
+}
+
+/// As the row that comes next; `points` is empty then.
+void ProgramFrames::writePoints(live::PointsFrame& points) {
+    points.attempt = ++m_attempt;
     m_step = std::max(m_step, points.step);
     live::encode(points, m_payload);
     write(FrameType::Points);
-    return {};
+    for (const auto& item : points.items) m_inRow[item.series] = false;
+    points.items.clear();
 }
 
 /// Kinds that make the supervisor act ("ended", "checkpoint", "plan" …) are not a program's to send.

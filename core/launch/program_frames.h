@@ -66,6 +66,7 @@ private:
     void takeHello(const live::Producer& from);
     Result<void> takeSeries(const live::Producer& from, std::span<const std::byte> body);
     Result<void> takePoints(const live::Producer& from, std::span<const std::byte> body);
+    void writePoints(live::PointsFrame& points);
     Result<void> takeEvent(std::span<const std::byte> body);
     Result<void> takeRecord(live::FrameType type, std::span<const std::byte> body);
     Result<void> takeTotal(std::span<const std::byte> body);
@@ -91,6 +92,7 @@ private:
     bool m_firstHasLeft = false;
     std::optional<Goodbye> m_goodbye;
     std::vector<std::byte> m_payload;
+    std::vector<bool> m_inRow;                             ///< series that the row being made has a value of
     std::unique_ptr<live::ProducerServer> m_server;
 };
 

@@ -13,6 +13,8 @@
 #include <csignal>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -57,6 +59,7 @@ bool Session::turn(int milliseconds) {
     afterCheckpoint();
     climb();
     m_awake.look();
+    noticeRemoval();
     if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
     glance();
     return !m_gone;
@@ -236,6 +239,19 @@ void Session::writeSummary() {
     m_summaryDue = false;
 }
 
+/// Nothing that is trained from here on could be kept. A program's own work may well be worth finishing.
+void Session::noticeRemoval() {
+    struct stat info {};
+    if (m_removed || (::stat(m_run.root().c_str(), &info) == 0 && info.st_nlink > 0)) return;
+    m_removed = true;
+    tellEvent("error", "The folder of this run was removed, so nothing more is recorded; "
+              + std::string(isProgram() ? "the script goes on, and a stop still reaches it" : "training stops without saving"));
+    if (isProgram() || m_ladder.stage() != StopLadder::Stage::None) return;
+    m_control.stop = live::Control::Stop::Discard;
+    m_ladder.ask(true, now());
+    setWishes();
+}
+
 double Session::silentSeconds() const {
     return m_beat.monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - m_beat.monotonicNs) / kSecond) : 0.0;
 }
@@ -294,6 +310,7 @@ SessionEnd Session::judge() const {
     facts.ended = m_book->ended(rank);
     facts.exit = endOf(rank).value_or(ExitStatus{});
     facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
+    facts.killSent = m_ladder.stage() == StopLadder::Stage::Killed;
     facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
     facts.logTail = logTail(m_run.rankLog(rank), 3);
     facts.isCommand = isProgram();
@@ -375,7 +392,8 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();
     // Last, since the points take what room there is.
-    const store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
+    store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
+    if (m_book && m_book->programSteps()) std::tie(row.firstStep, row.lastStep) = *m_book->programSteps();
     if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
     if (m_writer) report(m_writer->endSession(row));
     glance();

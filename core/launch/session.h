@@ -86,6 +86,7 @@ private:
     live::Reply pin(const std::string& folder);
     std::string statusJson() const;
     std::string phaseText() const;
+    void noticeRemoval();
     double silentSeconds() const;   ///< since the worker's last sign of life
 
     int world() const { return static_cast<int>(m_config.parallel.ranks); }
@@ -112,6 +113,7 @@ private:
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
     bool m_gone = false;                    ///< what ran has ended, all of it
+    bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
 

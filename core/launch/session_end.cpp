@@ -83,10 +83,10 @@ static SessionEnd judgeCommand(const EndFacts& facts) {
 /// Not our child: what is known of its end is what it said.
 static SessionEnd judgeRecorded(const EndFacts& facts) {
     using How = ProgramFrames::Goodbye::How;
-    if (!facts.killedBy.empty()) return {State::Killed, "The script was ended: " + facts.killedBy};
+    if (facts.killSent) return {State::Killed, "The script was ended: " + facts.killedBy};
     const std::string why = facts.goodbye ? facts.goodbye->why : std::string();
+    if (facts.stopAsked) return {State::Stopped, "Stopped on request" + std::string(facts.killedBy.empty() ? "" : ", by SIGTERM")};
     if (facts.goodbye && facts.goodbye->how == How::Failed) return {State::Failed, "The script failed: " + (why.empty() ? "it did not say why" : why)};
-    if (facts.stopAsked) return {State::Stopped, "Stopped on request"};
     if (!facts.goodbye) return {State::Interrupted, "The script went away without saying how it ended: it was killed, or it crashed"};
     if (facts.goodbye->how == How::Stopped) return {State::Stopped, why.empty() ? "Stopped on request" : "Stopped by " + why};
     return {State::Completed, "The script ended"};

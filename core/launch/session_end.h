@@ -24,7 +24,8 @@ struct Ended {
 struct EndFacts {
     std::optional<Ended> ended;
     ExitStatus exit;
-    std::string killedBy;       ///< this program ended it, and why: "did not stop within 60 s"; else empty
+    std::string killedBy;       ///< a stop went further than asking, and why: "did not stop within 60 s"; else empty
+    bool killSent = false;      ///< … as far as SIGKILL
     bool systemRanOutOfMemory = false;
     std::string logTail;        ///< last lines of the rank's log
     bool isCommand = false;

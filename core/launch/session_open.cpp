@@ -195,6 +195,7 @@ Result<void> Session::announce() {
     if (isProgram()) running = program().identities();
     else for (const ChildProcess& worker : m_workers->workers()) running.push_back(worker.identity());
     LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, running, m_options.session, m_record.startedNs}));
+    if (isProgram()) m_summary.state = State::Running;  // before anybody is told that it is up
     writeSummary();
     openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);

@@ -60,6 +60,7 @@ std::string StopLadder::text(std::int64_t nowNs) const {
 std::string StopLadder::reason() const {
     if (m_stage != Stage::Terminated && m_stage != Stage::Killed) return {};
     if (m_hurried) return "asked twice to stop, left at once without saving";
+    if (!m_listens) return "it did not leave within " + std::to_string(m_discard ? kDiscardSeconds : kAskSeconds) + " s of SIGTERM";
     return m_discard ? "it did not stop within " + std::to_string(kDiscardSeconds) + " s of being asked"
                      : "it did not save and stop within " + std::to_string(kAskSeconds) + " s of being asked";
 }

@@ -32,7 +32,7 @@ namespace {
 struct Walk {
     stdfs::path root;
     FoundFolders found;
-    std::set<std::pair<dev_t, ino_t>> visited;
+    std::set<std::pair<dev_t, ino_t>> visited, above;  ///< above: the folders that the root lies in, which a link may lead back to
 
     void problem(std::string sentence) { found.problems.push_back(std::move(sentence)); }
     Result<void> enter(const stdfs::path& relative, int depth);
@@ -53,7 +53,7 @@ Result<void> Walk::enter(const stdfs::path& relative, int depth) {
         struct stat entry {};
         if (::stat((folder / name).c_str(), &entry) != 0) continue;  // a link to nowhere
         if (S_ISREG(entry.st_mode)) hasEvents |= isEventFile(name);
-        if (!S_ISDIR(entry.st_mode)) continue;
+        if (!S_ISDIR(entry.st_mode) || above.contains({entry.st_dev, entry.st_ino})) continue;
         const auto entered = enter(relative == "." ? stdfs::path(name) : relative / name, depth + 1);
         if (!entered) problem(entered.error().text());
     }
@@ -64,7 +64,12 @@ Result<void> Walk::enter(const stdfs::path& relative, int depth) {
 }  // namespace
 
 Result<FoundFolders> findEventFolders(const stdfs::path& root) {
-    Walk walk{root, {}, {}};
+    Walk walk{root, {}, {}, {}};
+    for (stdfs::path folder = root; folder.has_relative_path();) {
+        folder = folder.parent_path();
+        struct stat info {};
+        if (::stat(folder.c_str(), &info) == 0) walk.above.emplace(info.st_dev, info.st_ino);
+    }
     LATHE_TRY(walk.enter(".", 0));
     std::sort(walk.found.withEvents.begin(), walk.found.withEvents.end());
     return std::move(walk.found);

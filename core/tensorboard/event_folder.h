@@ -1,5 +1,6 @@
 // Where event files lie: a folder with files that have "tfevents" in their name is one run, sub-folders are runs of their
-// own. Links are followed; each folder is visited once, so that a circle of links ends.
+// own. Links are followed, but for those back to a folder that the root lies in; each folder is visited once, so that a
+// circle of links ends.
 // Thread: pure functions on the disk.
 #pragma once
 

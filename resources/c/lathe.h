@@ -77,6 +77,8 @@ typedef struct lathe_run {
     size_t in_used;
     char** names;                   /* by series id */
     uint32_t name_count, name_room;
+    uint32_t* slots;                /* hash table over names: id + 1, 0 is free */
+    uint32_t slot_count;            /* a power of two, at least twice name_count */
     int stop;
     uint64_t saves_asked, saves_seen;
     int listens;                    /* wishes that the recorder knows to be heeded: 1 stop, 2 save */
@@ -284,6 +286,15 @@ static inline void lathe_new_id_(lathe_run* run) {
     for (int i = 0; i < 16; ++i) snprintf(run->id + 2 * i, 3, "%02x", random[i]);
 }
 
+static inline void lathe_forget_names_(lathe_run* run) {
+    for (uint32_t i = 0; i < run->name_count; ++i) free(run->names[i]);
+    free(run->names);
+    free(run->slots);
+    run->names = NULL;
+    run->slots = NULL;
+    run->name_count = run->name_room = run->slot_count = 0;
+}
+
 /* 0 when nobody records. In a forked child: a connection of its own, the parent's is left alone. */
 static inline int lathe_ready_(lathe_run* run) {
     if (run->pid != getpid() && !run->off) {
@@ -294,8 +305,7 @@ static inline int lathe_ready_(lathe_run* run) {
         run->listens = 0;
         run->used = run->sent = 0;
         run->number = run->taken = run->waiting = run->lost = 0;
-        for (uint32_t i = 0; i < run->name_count; ++i) free(run->names[i]);
-        run->name_count = 0;
+        lathe_forget_names_(run);
         run->wishes_known = 0;
         lathe_new_id_(run);
         if (lathe_connect_(run) == 0) lathe_give_up_(run, "nobody answers in this process");
@@ -332,21 +342,41 @@ static inline unsigned char* lathe_begin_(lathe_run* run, int type, size_t bytes
     return at;
 }
 
+/* The slot where a name stands, or the free one where it belongs. */
+static inline uint32_t* lathe_slot_(const lathe_run* run, const char* name) {
+    uint32_t hash = 2166136261u, at; /* FNV-1a */
+    for (const char* c = name; *c != 0; ++c) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (at = hash & (run->slot_count - 1); run->slots[at] != 0; at = (at + 1) & (run->slot_count - 1))
+        if (strcmp(run->names[run->slots[at] - 1], name) == 0) break;
+    return &run->slots[at];
+}
+
+/* Room for one more name. 0 when there is no memory. */
+static inline int lathe_name_room_(lathe_run* run) {
+    uint32_t room = run->name_room ? 2 * run->name_room : 16;
+    char** grown;
+    uint32_t* slots;
+    if (run->name_count < run->name_room) return 1;
+    grown = (char**)realloc(run->names, room * sizeof *grown);
+    if (grown == NULL) return 0;
+    run->names = grown;
+    slots = (uint32_t*)calloc(2 * (size_t)room, sizeof *slots);
+    if (slots == NULL) return 0;
+    free(run->slots);
+    run->slots = slots;
+    run->slot_count = 2 * room;
+    run->name_room = room;
+    for (uint32_t id = 0; id < run->name_count; ++id) *lathe_slot_(run, run->names[id]) = id + 1;
+    return 1;
+}
+
 /* Id of a series, declared when it is new; -1 when it cannot be. */
 static inline int lathe_series_(lathe_run* run, const char* name) {
     unsigned char* at;
     char* copy;
-    uint32_t id;
-    for (id = 0; id < run->name_count; ++id)
-        if (strcmp(run->names[id], name) == 0) return (int)id;
-    if (run->name_count >= LATHE_MOST_NAMES_) return -1;
-    if (run->name_count == run->name_room) {
-        uint32_t room = run->name_room ? 2 * run->name_room : 16;
-        char** grown = (char**)realloc(run->names, room * sizeof *grown);
-        if (grown == NULL) return -1;
-        run->names = grown;
-        run->name_room = room;
-    }
+    const uint32_t known = run->slot_count > 0 ? *lathe_slot_(run, name) : 0;
+    if (known > 0) return (int)known - 1;
+    if (run->name_count >= LATHE_MOST_NAMES_ || !lathe_name_room_(run)) return -1;
     copy = (char*)malloc(strlen(name) + 1);
     if (copy == NULL) return -1;
     at = lathe_begin_(run, LATHE_SERIES_, 2 + 4 + strlen(name) + 4);
@@ -357,6 +387,7 @@ static inline int lathe_series_(lathe_run* run, const char* name) {
     memcpy(copy, name, strlen(name) + 1);
     run->names[run->name_count] = copy;
     lathe_put_text_(lathe_put_text_(lathe_put_(at, run->name_count, 2), name), "");
+    *lathe_slot_(run, copy) = run->name_count + 1;
     return (int)run->name_count++;
 }
 
@@ -382,11 +413,9 @@ static inline void lathe_log_many(lathe_run* run, int64_t step, const char* cons
     if (at != NULL) {
         at = lathe_put_(lathe_put_(lathe_put_(at, (uint64_t)step, 8), (uint64_t)lathe_wall_ns_(), 8), known, 2);
         for (size_t i = 0; i < count && known > 0; ++i) {
-            int id = -1;
-            for (uint32_t n = 0; n < run->name_count && id < 0; ++n)
-                if (strcmp(run->names[n], names[i]) == 0) id = (int)n;
-            if (id < 0) continue;
-            at = lathe_put_double_(lathe_put_(at, (uint64_t)id, 2), values[i]);
+            const uint32_t id = run->slot_count > 0 ? *lathe_slot_(run, names[i]) : 0;
+            if (id == 0) continue;
+            at = lathe_put_double_(lathe_put_(at, id - 1, 2), values[i]);
             --known;
         }
     }
@@ -469,6 +498,14 @@ static inline int lathe_save_requested(lathe_run* run) {
     return 1;
 }
 
+/* A number as JSON and every locale read it; a NaN has no sign. */
+static inline size_t lathe_number_(char* to, size_t room, double value) {
+    size_t used = (size_t)snprintf(to, room, value != value ? "nan" : "%.17g", value);
+    for (size_t i = 0; i < used; ++i)
+        if (to[i] == ',') to[i] = '.';
+    return used;
+}
+
 /* Tells of a checkpoint file that the program has written and keeps itself, with metrics (may be none). */
 static inline void lathe_checkpoint(lathe_run* run, int64_t step, const char* path, const char* const* metrics, const double* values, size_t count) {
     size_t room = 256 + 6 * strlen(path), used;
@@ -493,7 +530,9 @@ static inline void lathe_checkpoint(lathe_run* run, int64_t step, const char* pa
     for (size_t i = 0; i < count; ++i) {
         used += (size_t)snprintf(json + used, room - used, i ? ", \"" : "\"");
         LATHE_QUOTED_(metrics[i]);
-        used += (size_t)snprintf(json + used, room - used, "\": \"%.17g\"", values[i]);
+        used += (size_t)snprintf(json + used, room - used, "\": \"");
+        used += lathe_number_(json + used, room - used, values[i]);
+        used += (size_t)snprintf(json + used, room - used, "\"");
     }
 #undef LATHE_QUOTED_
     used += (size_t)snprintf(json + used, room - used, "}}");
@@ -543,7 +582,25 @@ static inline void lathe_at_exit_(void) {
     if (lathe_last_ != NULL) lathe_finish(lathe_last_, 0, "");
 }
 
-/* The text of a field in one line of flat JSON; sockets, tokens and ids need no escapes but for what a path may hold. */
+/* The character of an escape behind a backslash, which `at` moves past; -1 when it is none. */
+static inline int lathe_escape_(const char** at) {
+    static const char kinds[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char* kind = strchr(kinds, **at);
+    if (**at == 'u') { /* the writer escapes nothing but control characters */
+        char digits[5] = {0, 0, 0, 0, 0}, *end;
+        long value;
+        strncpy(digits, *at + 1, 4);
+        value = strtol(digits, &end, 16);
+        if (end != digits + 4 || value < 1 || value > 127) return -1;
+        *at += 5;
+        return (int)value;
+    }
+    if (**at == 0 || kind == NULL) return -1;
+    ++*at;
+    return meant[kind - kinds];
+}
+
+/* The text of a field in one line of flat JSON. */
 static inline char* lathe_field_(const char* json, const char* name) {
     char pattern[64], *out, *to;
     const char* at;
@@ -554,13 +611,14 @@ static inline char* lathe_field_(const char* json, const char* name) {
     while (*at == ' ') ++at;
     if (*at++ != '"') return NULL;
     out = to = (char*)malloc(strlen(at) + 1);
-    for (; out != NULL && *at != '"'; ++at) {
-        if (*at == 0 || (*at == '\\' && at[1] != '"' && at[1] != '\\' && at[1] != '/')) {
+    while (out != NULL && *at != '"') {
+        int c = *at == 0 ? -1 : (unsigned char)*at++;
+        if (c == '\\') c = lathe_escape_(&at);
+        if (c < 0) {
             free(out);
             return NULL;
         }
-        if (*at == '\\') ++at;
-        *to++ = *at;
+        *to++ = (char)c;
     }
     if (out != NULL) *to = 0;
     return out;
@@ -651,8 +709,7 @@ static inline void lathe_free(lathe_run* run) {
     if (run->out == NULL) return;
     lathe_finish(run, 0, "");
     if (lathe_last_ == run) lathe_last_ = NULL;
-    for (uint32_t i = 0; i < run->name_count; ++i) free(run->names[i]);
-    free(run->names);
+    lathe_forget_names_(run);
     free(run->out);
     free(run->path);
     free(run->token);

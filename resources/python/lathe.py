@@ -72,6 +72,13 @@ def _text(value):
     return struct.pack("<I", len(data)) + data
 
 
+def _shown(value):
+    try:
+        return "%.40r" % (value,)
+    except Exception:
+        return "of type " + type(value).__name__
+
+
 def _number(value):
     try:
         return float(value.detach() if hasattr(value, "detach") else value)
@@ -227,7 +234,7 @@ class Run:
             try:
                 scalars = dict(values, **scalars)
             except Exception:
-                return self._complain("log(%r, %.40r)" % (step, values), "values are given by name: log(step, loss=0.5)")
+                return self._complain("log(step, %s)" % _shown(values), "values are given by name: log(step, loss=0.5)")
         if step is None:
             step = self._step + 1
         elif step.__class__ is not int:
@@ -281,9 +288,9 @@ class Run:
     @_harmless
     def checkpoint(self, step, path, metrics=None):
         """Tells of a checkpoint (file or folder) that the script has written and keeps itself."""
-        path = os.path.abspath(path)
+        path = os.path.abspath(os.fsdecode(path))
         content = {"path": path, "bytes": _size_of(path), "metrics": {str(k): repr(_number(v)) for k, v in (metrics or {}).items()}}
-        self._record(_CHECKPOINT, step, path, "", json.dumps(content).encode())
+        self._record(_CHECKPOINT, step, path, "", json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
         if self._saves_seen:
             self._send(_SAVED, struct.pack("<q", self._saves_seen))
 
@@ -380,6 +387,7 @@ class Run:
                     try:
                         self._connection = self._connect()
                         self._start()
+                        self._finish_with_process()
                     except (OSError, _Refused, struct.error):
                         self._off = True
                     if copy is not None:
@@ -388,9 +396,15 @@ class Run:
             self._drop()
         return not self._off
 
+    def _finish_with_process(self):
+        """A child of multiprocessing leaves without atexit, by the finalizers of its own module."""
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, self._finish_as_it_stands, exitpriority=-100)
+
     def _record(self, kind, step, name, form, content):
         if len(content) > _MOST_BODY - 65536:
-            self._complain(str(name), "it has %d MB, more than a message may have" % (len(content) >> 20))
+            self._complain(name, "it has %d MB, more than a message may have" % (len(content) >> 20))
             return
         self._send(kind, self._place(step) + _text(str(name)[:65536]) + _text(form) + struct.pack("<I", len(content)) + content)
 
@@ -414,10 +428,14 @@ class Run:
         try:
             return int(step)
         except Exception:
-            self._complain("step %r" % (step,), "it is not a whole number; the step before is taken")
+            self._complain("step %s" % _shown(step), "it is not a whole number; the step before is taken")
             return max(self._step, 0)
 
     def _complain(self, name, why):
+        try:
+            name = str(name)
+        except Exception:
+            name = "a name"
         if name not in self._complained and len(self._complained) < 20:
             self._complained.add(name)
             _warn("\"%s\" is not recorded: %s" % (name[:80], why))
@@ -519,16 +537,22 @@ class Run:
         for name in names:
             if scalars[name] is None:
                 del scalars[name]
-                self._complain(str(name), "a value is not a number")
+                self._complain(name, "a value is not a number")
             elif name not in self._ids and len(self._ids) < 65535:
+                try:
+                    word = str(name)[:65536]
+                except Exception as problem:
+                    del scalars[name]
+                    self._complain("a name", repr(problem)[:200])
+                    continue
                 self._ids[name] = len(self._ids)
-                body = struct.pack("<H", self._ids[name]) + _text(str(name)[:65536]) + _text("")
+                body = struct.pack("<H", self._ids[name]) + _text(word) + _text("")
                 number += 1
                 out.append(_HEADER.pack(len(body), _SERIES, 0, number))
                 out.append(body)
             elif name not in self._ids:
                 del scalars[name]
-                self._complain(str(name), "a run has at most 65535 series")
+                self._complain(name, "a run has at most 65535 series")
         names = tuple(scalars)
         if names not in self._formats:
             if len(self._formats) > 4096:

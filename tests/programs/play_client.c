@@ -58,12 +58,15 @@ static void flood(lathe_run* run) {
 }
 
 static void names(lathe_run* run) {
+    static const char* const same[] = {"layer.5", "layer.6", "layer.5"};
+    static const double values[] = {1, 2, 3};
     char name[32];
     char* giant = (char*)malloc((1 << 20) + 1);
     for (int number = 0; number < 2000; ++number) {
         snprintf(name, sizeof name, "layer.%d", number);
         lathe_log(run, 0, name, number);
     }
+    lathe_log_many(run, 7, same, values, 3);
     if (giant == NULL) return;
     memset(giant, 'n', 1 << 20);
     giant[1 << 20] = 0;

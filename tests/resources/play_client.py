@@ -64,6 +64,43 @@ def forks(run):
     run.log(1, loss=1)
 
 
+def _pool_work(number):
+    lathe.current().log(number, {"worker": number})
+
+
+def pools(run):
+    """Children of multiprocessing leave by os._exit, without atexit."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=_pool_work, args=(number,)) for number in range(8)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+
+
+def odd_names(run):
+    class Nameless:
+        def __str__(self):
+            raise RuntimeError("no name")
+
+        __repr__ = __str__
+
+    run.log(0, {Nameless(): 1.0, "loss": 1.0})
+    run.log(Nameless(), loss=1.0)
+    run.checkpoint(1, b"/tmp/model-\xff.pt")
+    run.log(1, loss=0.5)
+
+
+def deaf(run):
+    """Logs, and never asks whether it should stop."""
+    run.log(-5, loss=1.0)
+    tell(ready=True)
+    while True:
+        time.sleep(0.01)
+
+
 def daemon(run):
     """As daemons do it: the parent leaves at once, without a word, and the work goes on in the child."""
     if os.fork() > 0:

@@ -107,6 +107,10 @@ private Q_SLOTS:
         host.stop();
         const auto reader = std::move(store::RunReader::open(host.run.folder().database())).value();
         QCOMPARE(reader->series()->size(), std::size_t{2001});
+        const auto twice = host.points("layer.5");  // named twice in one call
+        QCOMPARE(twice.size(), std::size_t{3});
+        QCOMPARE(twice[1].value + 10 * twice[2].value, 31.0);
+        QCOMPARE(twice[1].step, twice[2].step);
     }
     void stopAndSaveReachTheProgram() {
         ProgramHost host(workspace());

@@ -7,6 +7,8 @@
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -87,6 +89,27 @@ private Q_SLOTS:
         QCOMPARE(host.facts().producers, 4);
         QCOMPARE(host.points("train/loss").size(), std::size_t{2});
         for (const char* name : {"child1", "child2", "child3"}) QCOMPARE(host.points(name).size(), std::size_t{100});
+    }
+
+    void childrenOfMultiprocessingLoseNothing() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"pools"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        std::set<double> values;
+        for (const auto& point : host.points("worker")) values.insert(point.value);
+        QCOMPARE(values, (std::set<double>{0, 1, 2, 3, 4, 5, 6, 7}));
+    }
+
+    void whatCannotBeNamedHarmsNothing() {
+        ProgramHost host(workspace());
+        const auto answer = PythonScript(&host, {"odd_names"}).finish();
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(host.points("train/loss").size(), std::size_t{3});
+        host.stop();
+        const auto reader = std::move(store::RunReader::open(host.run.folder().database())).value();
+        const auto kept = reader->newestRecords(live::FrameType::OwnCheckpoint);
+        QCOMPARE(kept->size(), std::size_t{1});
+        QVERIFY(kept->at(0).record.content.find("/tmp/model-?.pt") != std::string::npos);
     }
 
     void aDaemonGoesOnLogging() {

@@ -124,6 +124,49 @@ private Q_SLOTS:
         QCOMPARE(ended(workspace).state, State::Stopped);
     }
 
+    void aScriptThatDoesNotListenIsStoppedByASignal() {
+        const Workspace workspace;
+        const auto process = start(workspace, "deaf");
+        QVERIFY(eventually([&] { return process->canReadLine(); }));
+        QVERIFY(eventually([&] { return pointsOf(workspace.latest(), "train/loss") == 1; }));
+        QCOMPARE(workspace.ask({"save", "latest"}).code, 2);
+        QCOMPARE(workspace.ask({"stop", "latest"}).code, 0);
+        QCOMPARE(Workspace::finish(*process).code, -1);
+        const auto summary = ended(workspace);
+        QCOMPARE(summary.state, State::Stopped);
+        QCOMPARE(summary.why, std::string("Stopped on request, by SIGTERM"));
+        const json session = workspace.ask({"show", "latest", "--json"}).json().at("sessions").at(0);
+        QCOMPARE(session.at("first_step").get<int>(), -5);
+        QCOMPARE(session.at("last_step").get<int>(), -5);
+    }
+
+    void seriesAreFoundByTheNamesOfTheScript() {
+        const Workspace workspace;
+        QCOMPARE(Workspace::finish(*start(workspace, "everything")).code, 0);
+        ended(workspace);
+        const auto ours = workspace.ask({"series", "latest", "train/loss"}), own = workspace.ask({"series", "latest", "loss"});
+        QCOMPARE(own.code, 0);
+        QCOMPARE(own.out, ours.out);
+        const auto wrong = workspace.ask({"series", "latest", "train/los"});
+        QCOMPARE(wrong.code, 2);
+        QVERIFY2(wrong.err.find("did you mean \"train/loss\"?") != std::string::npos, wrong.err.c_str());
+    }
+
+    void aWorkspaceWithAnOddNameIsFoundFromC() {
+        const Workspace workspace;
+        const auto process = std::make_unique<QProcess>();
+        auto environment = surroundings(workspace);
+        const std::filesystem::path odd = workspace.scratch() / "a \"b\"\n\tc\\d";
+        environment.insert(QStringLiteral("LATHE_WORKSPACE"), QString::fromStdString(odd.string()));
+        process->setProcessEnvironment(environment);
+        process->start(QStringLiteral(LATHE_PLAY_C), {QStringLiteral("everything")});
+        const auto answer = Workspace::finish(*process);
+        QVERIFY2(answer.code == 0 && answer.err.empty(), answer.err.c_str());
+        const auto runs = rundir::listRuns(odd);
+        QCOMPARE(runs.size(), std::size_t{1});
+        QVERIFY(eventually([&] { return pointsOf(runs[0], "train/loss") == 1002; }));
+    }
+
     void aScriptOutlivesItsKilledRecorder() {
         const Workspace workspace;
         const auto process = start(workspace, "loses_its_recorder");

@@ -409,6 +409,19 @@ private Q_SLOTS:
         QCOMPARE(host.points("train/loss").size(), std::size_t{100});
     }
 
+    void aNameThatIsTakenIsShownUnderAnotherAndTold() {
+        ProgramHost host(workspace());
+        Sender sender(host);
+        sender.hello();
+        sender.series(1, "val/loss");
+        sender.series(2, "eval/loss");
+        sender.point(1, {{1, 0.5}, {2, 0.25}});
+        sender.waitTaken(sender.number);
+        QCOMPARE(host.points("eval/loss").at(0).value, 0.5);
+        QCOMPARE(host.points("eval/loss (2)").at(0).value, 0.25);
+        QVERIFY(host.events("note").at(0).event.text.find("\"eval/loss\" is shown as \"eval/loss (2)\"") != std::string::npos);
+    }
+
     /// A program cannot speak for the supervisor.
     void eventsThatMakeTheSupervisorActAreOnlyNotes() {
         ProgramHost host(workspace());

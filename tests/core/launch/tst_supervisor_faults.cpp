@@ -96,6 +96,21 @@ private Q_SLOTS:
         QVERIFY(lost > 0);
         QCOMPARE(pointsOf(run, "train/loss") + lost, std::size_t{60030});
     }
+    void aFolderThatIsRemovedWhileItRunsIsToldAtOnce() {
+        const auto workspace = fresh("train");
+        const auto process = workspace->start({"run", "digits-mlp"});
+        QVERIFY(eventually([&] { return !rundir::listRuns(workspace->folder()).empty() && pointsOf(workspace->latest(), "train/loss") > 10; }));
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] {  // whoever writes may put one more file in
+            std::error_code again;
+            std::filesystem::remove_all(run.root(), again);
+            return !std::filesystem::exists(run.root());
+        }));
+        const Answer answer = Workspace::finish(*process);
+        QVERIFY2(answer.code > 0, answer.err.c_str());
+        QVERIFY2(answer.err.find("The folder of this run was removed") != std::string::npos, answer.err.c_str());
+        QVERIFY(!std::filesystem::exists(run.root()));
+    }
     void aFolderThatIsMovedWhileItRunsStaysOneRun() {
         const auto workspace = fresh("train");
         const auto run = running(*workspace);
