@@ -48,12 +48,20 @@ static std::map<std::string, std::string> pointsOf(const rundir::RunFolder& run,
     return out;
 }
 
+/// What tests/run has fetched is on its path.
+static QProcessEnvironment withTestPackages() {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    if (qEnvironmentVariableIsSet("LATHE_TEST_PACKAGES")) environment.insert(QStringLiteral("PYTHONPATH"), qEnvironmentVariable("LATHE_TEST_PACKAGES"));
+    environment.insert(QStringLiteral("PYTHONDONTWRITEBYTECODE"), QStringLiteral("1"));
+    return environment;
+}
+
 /// A Python that has TensorBoard, or empty.
 static QString python() {
-    for (const QString& candidate : {qEnvironmentVariable("LATHE_PYTHON"), QStringLiteral(LATHE_SOURCE_DIR "/../venv-tensorboard/bin/python"),
-                                     QStringLiteral("python3")}) {
+    for (const QString& candidate : {QStringLiteral("python3"), qEnvironmentVariable("LATHE_PYTHON")}) {
         if (candidate.isEmpty()) continue;
         QProcess process;
+        process.setProcessEnvironment(withTestPackages());
         process.start(candidate, {QStringLiteral("-c"), QStringLiteral("import tensorboard.backend.event_processing.event_accumulator")});
         if (process.waitForFinished(60'000) && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0) return candidate;
     }
@@ -168,7 +176,7 @@ private Q_SLOTS:
     }
     void tensorBoardReadsWhatIsWritten() {
         const QString program = python();
-        if (program.isEmpty()) QSKIP("no Python with TensorBoard here (pip install tensorboard; LATHE_PYTHON names another one)");
+        if (program.isEmpty()) QSKIP("no Python with TensorBoard here (tests/run fetches it; LATHE_PYTHON names one that has it)");
         const auto run = branchedRun({"--set", "telemetry.tensorboard=true"});
         QCOMPARE(ask({"export", "latest", "--tensorboard", out().string()}).code, 0);
         const auto odd = m_workspace->scratch() / "odd/events.out.tfevents.0000000001.h.0.0";
@@ -185,6 +193,7 @@ private Q_SLOTS:
             "    out[folder] = {t: [[s.step, repr(s.value), repr(s.wall_time)] for s in a.Scalars(t)] for t in a.Tags()['scalars']}\n"
             "print(json.dumps(out))\n");
         QProcess process;
+        process.setProcessEnvironment(withTestPackages());
         process.start(program, {QStringLiteral("-c"), script, QString::fromStdString(out().string()),
                                 QString::fromStdString((run.root() / "tensorboard").string()), QString::fromStdString(odd.parent_path().string())});
         const Answer answer = Workspace::finish(process, 120'000);
