@@ -18,6 +18,7 @@ struct Options {
     bool discard = false;
     bool newCurve = false;
     bool dryRun = false;           ///< tell what would happen, write nothing
+    bool replay = false;           ///< verify: make the updates after the checkpoint once more and compare
     bool follow = false;
     double idleSeconds = 1800;     ///< --follow: silent for so long means ended
     std::optional<std::string> tensorboard;  ///< export as event files into this folder; empty: the run's export folder
@@ -51,6 +52,7 @@ ExitCode record(const Options& options);
 ExitCode records(const Options& options);
 ExitCode compare(const Options& options);
 ExitCode verify(const Options& options);
+ExitCode replay(const Options& options);
 ExitCode eval(const Options& options);
 ExitCode exportRun(const Options& options);
 ExitCode exportEventFiles(const Options& options);

@@ -122,10 +122,12 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         }, "Write TensorBoard event files instead, into this folder (else the run's export folder)")->expected(0, 1)->type_name("[DIR]");
         command->add_flag("--all-branches", options.allBranches, "With --tensorboard: abandoned branches too, in sub-folders");
     }
+    if (verb.action == verify)
+        command->add_flag("--replay", options.replay, "Make the updates after the checkpoint (RUN: the newest) once more in a scratch copy, and say whether they come out exactly as before");
     if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
     command->callback([&, action = verb.action, needs = verb.needs] {
         chosen = action;
-        startsSession = (needs & Detach) != 0;
+        startsSession = (needs & Detach) != 0 || options.replay;
     });
 }
 

@@ -72,6 +72,7 @@ json resultJson(const RunFolder& run) {
                 {"checkpoints", checkpointsJson(run)}};
     out["counters"] = summary ? rundir::countersJson(summary->counters) : json();
     out["best"] = summary ? bestJson(summary->best) : json();
+    out["resume"] = newestReport(run, rundir::newestSession(run));
     return out;
 }
 
@@ -110,6 +111,34 @@ static void addRecords(const store::RunReader& reader, json& out) {
             out["own_checkpoints"].push_back(std::move(*facts));
         }
     }
+}
+
+/// The newest resume_report of each session.
+static std::map<int, json> reportsOf(const store::RunReader& reader) {
+    std::map<int, json> reports;
+    for (std::int64_t after = 0;;) {
+        const auto events = reader.events(after);
+        if (!events || events->empty()) return reports;
+        for (const store::EventRow& row : *events) {
+            after = row.id;
+            if (row.event.kind != "resume_report") continue;
+            json facts = json::parse(row.event.json, nullptr, false);
+            if (facts.is_object()) reports[row.event.session] = std::move(facts);
+        }
+    }
+}
+
+json newestReport(const RunFolder& run, int session) {
+    const auto reader = store::RunReader::open(run.database());
+    const std::map<int, json> reports = reader ? reportsOf(**reader) : std::map<int, json>();
+    const auto found = reports.find(session);
+    return found == reports.end() ? json() : found->second;
+}
+
+std::string reportText(const json& report) {
+    const std::string outcome = report.value("outcome", ""), detail = report.value("detail", "");
+    if (outcome == "continues exactly") return outcome + (detail.empty() ? "" : " (" + detail + ")");
+    return outcome + (outcome == "differs" ? " at: " : ": ") + detail;
 }
 
 static json sessionJson(const store::SessionRow& row) {
@@ -196,7 +225,12 @@ json showJson(const RunFolder& run) {
             const std::int64_t reached = out["counters"].is_object() ? out["counters"].value("global_step", std::int64_t{0}) : 0;
             sessions->back().lastStep = std::max(sessions->back().lastStep, reached);
         }
-        for (const auto& row : *sessions) out["sessions"].push_back(sessionJson(row));
+        const std::map<int, json> reports = reportsOf(**reader);
+        for (const auto& row : *sessions) {
+            out["sessions"].push_back(sessionJson(row));
+            const auto report = reports.find(row.number);
+            out["sessions"].back()["resume"] = report == reports.end() ? json() : report->second;
+        }
         out["branches"] = branchesJson(run, *sessions);
     }
     out["skipped"] = skippedJson(**reader);

@@ -18,6 +18,10 @@ nlohmann::json resultJson(const rundir::RunFolder& run);
 nlohmann::json showJson(const rundir::RunFolder& run);
 /// One row of `runs`.
 nlohmann::json rowJson(const rundir::RunFolder& run);
+/// Whether a session that went on from a checkpoint does so exactly: {outcome, detail, compared}, null where nothing was told.
+nlohmann::json newestReport(const rundir::RunFolder& run, int session);
+/// "continues exactly (4 updates compared)", "differs at: loss, update 121", "not comparable: threads 2 → 4".
+std::string reportText(const nlohmann::json& report);
 nlohmann::json bestJson(const std::optional<rundir::BestValue>& best);
 nlohmann::json checkpointsJson(const rundir::RunFolder& run);
 /// Metrics as their manifests have them (exact text): numbers, "nan" and the like as text.

@@ -22,6 +22,7 @@ static void printSessions(const json& facts) {
         print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): "
               + (stepped ? "steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")) : std::string("no update")) + ", " + (row.at("end").is_null() ? "not ended" : text(row.at("end")))
               + (text(row.at("why")).empty() ? "" : ". " + text(row.at("why"))));
+        if (row.at("resume").is_object()) print("    " + reportText(row.at("resume")));
     }
 }
 

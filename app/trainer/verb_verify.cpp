@@ -24,6 +24,7 @@ static Result<std::filesystem::path> checkpointFolder(const Options& options) {
 }
 
 ExitCode verify(const Options& options) {
+    if (options.replay) return replay(options);
     const auto folder = checkpointFolder(options);
     if (!folder) return fail(options, folder.error());
     const auto checked = rundir::verifyCheckpoint(*folder);

@@ -31,6 +31,7 @@
 // all of it. How it ended is judged by its exit code and signal: 0 completed; what was asked to stop is stopped, whatever
 // its code; else failed, or killed by the signal.
 //
+// Digests: of the first updates after each checkpoint (kProvenUpdates in engine/train/probe.h).
 // Points: train/loss, train/lr, train/grad_norm, train/samples_per_second, eval/<metric> … Events, with the fields of
 // their JSON (numbers that may be non-finite, and all metrics, as exact text; `text` of the event is a sentence):
 //   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json
@@ -39,7 +40,9 @@
 //                  "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}, "precision": "fp32",
 //                  "precision_why": "…" (of auto)}: known before the first update;
 //                  mean and deviation of what inputs are normalised by, empty: as they are
-//   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121"}
+//   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121",
+//                  "compared": n}: told at once where it differs or cannot be compared, else once all updates that
+//                  sessions/N.json expects were compared, or at the end. With "replay" there the session ends with it.
 //   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
 //   best          {"metric": "eval/accuracy", "value": "0.97", "higher_is_better": bool, "step": n}
 //   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "best" |

@@ -2,12 +2,14 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/log.h"
 #include "base/number_text.h"
 #include "config/command_text.h"
 #include "launch/command_facts.h"
 #include "launch/going_on.h"
 #include "launch/identity.h"
 #include "rundir/checkpoint_manifest.h"
+#include "store/run_store.h"
 
 #include <algorithm>
 #include <set>
@@ -246,6 +248,22 @@ static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest
     return Prepared{run, record.number, std::move(lock), {}};
 }
 
+/// What was kept of the updates that the session which wrote a checkpoint made after it. Only those: another session that
+/// went on from there may have had other settings.
+static std::vector<rundir::ExpectedUpdate> expectedAfter(const RunFolder& run, const std::string& checkpoint, const CheckpointManifest& manifest) {
+    constexpr std::size_t kMost = 64;
+    std::vector<rundir::ExpectedUpdate> all;
+    const auto reader = store::RunReader::open(run.database());
+    const auto kept = reader ? (*reader)->digests(rundir::parseCheckpointName(checkpoint)->session, manifest.counters.updateAttempts.value(), kMost)
+                             : Result<std::vector<live::DigestFrame>>(reader.error());
+    if (!kept) log::warning("Without its record the updates after " + checkpoint + " are not known: " + kept.error().text());
+    for (std::size_t i = 0; kept && i < kept->size(); ++i) {
+        const live::DigestFrame& digest = (*kept)[i];
+        all.push_back({digest.attempt, rundir::windowText(digest.samples), exactText(digest.loss), exactText(digest.gradNorm)});
+    }
+    return all;
+}
+
 /// A new session of the same run that loads a checkpoint.
 static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
                                     int configSession, const Changes& changes) {
@@ -262,6 +280,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     record.newCurve = changes.newCurve;
     record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
     record.parentAttempt = manifest.counters.updateAttempts.value();
+    record.expected = expectedAfter(run, checkpoint, manifest);
     LATHE_TRY(writePlan(run, record, config));
     return Prepared{run, record.number, std::move(lock), {}};
 }
@@ -286,7 +305,7 @@ Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkp
 }
 
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
-                                  const Changes& changes, bool weightsOnly) {
+                                  const Changes& changes, bool weightsOnly, bool replay = false) {
     LATHE_TRY(refuseWithoutCheckpoints(from));
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
@@ -299,9 +318,11 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
         LATHE_TRY(refuseReached(config, manifest.counters));
         what.session.newCurve = changes.newCurve;
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
+        what.session.expected = expectedAfter(from, checkpoint, manifest);
     }
     what.session.verb = verb;
     what.session.weightsOnly = weightsOnly;
+    what.session.replay = replay;
     what.session.checkpoint = rundir::checkpointName(0, manifest.counters.globalStep);
     return makeRun(workspace, std::move(what));
 }
@@ -309,6 +330,17 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                              const Changes& changes) {
     return branchOff(workspace, from, checkpoint, changes, false);
+}
+
+Result<Prepared> prepareReplay(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint) {
+    constexpr std::int64_t kRoom = 1000;  // beyond the run's own end, wherever that is
+    LATHE_TRY(refuseWithoutCheckpoints(from));
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, rundir::readCheckpoint(from.checkpoints() / checkpoint));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(from, sessionOf(checkpoint)));
+    std::vector<std::string> settings{"evaluation.every=never", "evaluation.patience=none", "checkpoint.every=never", "telemetry.tensorboard=",
+                                      "run.max_updates=" + std::to_string(manifest.counters.globalStep.value() + kRoom)};
+    if (config.run.epochs) settings.push_back("run.epochs=" + std::to_string(manifest.counters.epoch.value() + kRoom));
+    return branchOff(workspace, from, checkpoint, {settings, false}, false, true);
 }
 
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,

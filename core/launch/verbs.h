@@ -44,6 +44,9 @@ Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                              const Changes& changes);
+/// New run that makes the first updates after a checkpoint once more, compares them with what was kept of them and ends
+/// without saving. `workspace`: a scratch folder (scratch.h).
+Result<Prepared> prepareReplay(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint);
 /// New run with the weights only, step 0.
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                                     const std::vector<std::string>& settings);

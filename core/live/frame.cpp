@@ -57,6 +57,15 @@ void encode(const RecordFrame& frame, std::vector<std::byte>& out) {
     putText(out, frame.blob);
 }
 
+void encode(const DigestFrame& frame, std::vector<std::byte>& out) {
+    out.clear();
+    put(out, frame.session);
+    put(out, frame.attempt);
+    put(out, frame.samples);
+    put(out, frame.loss);
+    put(out, frame.gradNorm);
+}
+
 std::string_view recordWord(FrameType type) {
     switch (type) {
         case FrameType::Table: return "table";
@@ -125,6 +134,18 @@ Result<RecordFrame> decodeRecord(FrameType type, std::span<const std::byte> payl
     frame.content = in.getText();
     frame.blob = in.getText();
     if (!in.finished()) return badFrame("record");
+    return frame;
+}
+
+Result<DigestFrame> decodeDigest(std::span<const std::byte> payload) {
+    ByteReader in(payload);
+    DigestFrame frame;
+    frame.session = in.get<std::int32_t>();
+    frame.attempt = in.get<std::int64_t>();
+    frame.samples = in.get<std::uint64_t>();
+    frame.loss = in.get<double>();
+    frame.gradNorm = in.get<double>();
+    if (!in.finished()) return badFrame("digest");
     return frame;
 }
 

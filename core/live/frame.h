@@ -23,7 +23,8 @@ enum class FrameType : std::uint16_t {
     Text = 6,
     Image = 7,
     Summary = 8,    ///< a value of the whole run; the newest of a name counts
-    OwnCheckpoint = 9  ///< a checkpoint file of a program that is not ours
+    OwnCheckpoint = 9, ///< a checkpoint file of a program that is not ours
+    Digest = 10     ///< what one update computed, for the proof of a resume
 };
 constexpr bool isRecord(FrameType type) { return type >= FrameType::Table && type <= FrameType::OwnCheckpoint; }
 /// "table", "histogram", "text", "image", "summary", "checkpoint" of records.
@@ -76,16 +77,26 @@ struct RecordFrame {
 };
 constexpr std::size_t kMostInlineBytes = 64u << 10;  ///< of a record's content; what is larger goes to blobs/
 
+/// One of the first updates after a checkpoint: whoever goes on from that checkpoint must compute the same.
+struct DigestFrame {
+    std::int32_t session = 0;
+    std::int64_t attempt = 0;
+    std::uint64_t samples = 0;  ///< hash of the sample ids of its window in order
+    double loss = 0, gradNorm = 0;
+};
+
 /// Appends the payload to `out` (cleared first); reuse `out` so that no step allocates.
 void encode(const SeriesFrame& frame, std::vector<std::byte>& out);
 void encode(const PointsFrame& frame, std::vector<std::byte>& out);
 void encode(const EventFrame& frame, std::vector<std::byte>& out);
 void encode(const RecordFrame& frame, std::vector<std::byte>& out);
+void encode(const DigestFrame& frame, std::vector<std::byte>& out);
 
 Result<SeriesFrame> decodeSeries(std::span<const std::byte> payload);
 Result<PointsFrame> decodePoints(std::span<const std::byte> payload);
 Result<EventFrame> decodeEvent(std::span<const std::byte> payload);
 /// `type` is the frame's own. Requires: isRecord(type).
 Result<RecordFrame> decodeRecord(FrameType type, std::span<const std::byte> payload);
+Result<DigestFrame> decodeDigest(std::span<const std::byte> payload);
 
 }  // namespace lathe::live

@@ -139,6 +139,24 @@ Result<void> writeSettings(FileSystem& fs, const RunFolder& run, const std::map<
 
 // ---- sessions/<n>.json
 
+std::string windowText(std::uint64_t hash) {
+    char text[20];
+    std::snprintf(text, sizeof text, "w%016llx", static_cast<unsigned long long>(hash));
+    return text;
+}
+
+static std::vector<ExpectedUpdate> readExpected(JsonReader& reader) {
+    std::vector<ExpectedUpdate> all;
+    if (!reader.has("expected")) return all;
+    const json* list = reader.array("expected");
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        JsonReader part((*list)[i], reader.file(), "expected[" + std::to_string(i) + "].");
+        all.push_back({part.integer("attempt"), part.text("samples"), part.text("loss"), part.text("grad_norm")});
+        reader.absorb(part);
+    }
+    return all;
+}
+
 Result<SessionRecord> readSession(const RunFolder& run, int number) {
     const std::filesystem::path file = run.sessionJson(number);
     LATHE_TRY_ASSIGN(const json object, readRecord(file));
@@ -153,6 +171,8 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     if (!out.checkpoint.empty() && !parseCheckpointName(out.checkpoint)) reader.fail("checkpoint", "is not a checkpoint's name");
     out.weightsOnly = reader.flag("weights_only", false);
     out.newCurve = reader.flag("new_curve", false);
+    out.expected = readExpected(reader);
+    out.replay = reader.flag("replay", false);
     out.startedNs = reader.integer("started_ns", 0);
     if (reader.has("state")) out.state = readState(reader, "state");
     out.endedNs = reader.integer("ended_ns", 0);
@@ -172,6 +192,9 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
                    {"parent_session", record.parentSession}, {"parent_attempt", record.parentAttempt},
                    {"checkpoint", record.checkpoint}, {"weights_only", record.weightsOnly}, {"started_ns", record.startedNs}};
     if (record.newCurve) object["new_curve"] = true;
+    if (record.replay) object["replay"] = true;
+    for (const ExpectedUpdate& update : record.expected)
+        object["expected"].push_back({{"attempt", update.attempt}, {"samples", update.samples}, {"loss", update.loss}, {"grad_norm", update.gradNorm}});
     if (record.state) {
         object["state"] = name(*record.state);
         object["ended_ns"] = record.endedNs;

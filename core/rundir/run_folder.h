@@ -126,6 +126,15 @@ struct RunManifest {
 };
 
 /// sessions/<n>.json: the plan of a session when it begins, its exit record once it ended (`state` set).
+/// What an update after a checkpoint must give for a session that goes on from there: see engine/train/probe.h.
+struct ExpectedUpdate {
+    std::int64_t attempt = 0;
+    std::string samples, loss, gradNorm;
+    bool operator==(const ExpectedUpdate&) const = default;
+};
+/// Hash of the sample ids of a window, in order, as records have it: "w0123456789abcdef".
+std::string windowText(std::uint64_t hash);
+
 struct SessionRecord {
     int format = kRunFormat;
     int number = 1;
@@ -135,6 +144,8 @@ struct SessionRecord {
     std::string checkpoint;            ///< folder name below checkpoints/ to load; empty: fresh
     bool weightsOnly = false;          ///< start-from-weights
     bool newCurve = false;             ///< the learning-rate curve is made anew for this session's length
+    std::vector<ExpectedUpdate> expected;  ///< of the first updates, as far as they were kept; what the report of a resume compares with
+    bool replay = false;               ///< only these updates are made, to be compared; nothing is saved
     std::int64_t startedNs = 0;
     // Exit record:
     std::optional<State> state;        ///< set once ended

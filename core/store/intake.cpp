@@ -39,6 +39,10 @@ void Intake::take(RingKey key, std::uint64_t sequence, live::FrameType type, std
         if (auto frame = live::decodeEvent(payload); frame.ok()) events.push_back(std::move(*frame));
         else problem = std::move(frame).error();
         break;
+    case live::FrameType::Digest:
+        if (auto frame = live::decodeDigest(payload); frame.ok()) digests.push_back(*frame);
+        else problem = std::move(frame).error();
+        break;
     default:
         if (!live::isRecord(type)) break;  // of a newer program
         if (auto frame = live::decodeRecord(type, payload); frame.ok()) records.push_back(std::move(*frame));
@@ -133,7 +137,7 @@ void Intake::seal(std::int32_t session, bool allOthers) {
 }
 
 bool Intake::hasNews() const {
-    if (!newSeries.empty() || !newNames.empty() || !events.empty() || !records.empty()) return true;
+    if (!newSeries.empty() || !newNames.empty() || !events.empty() || !records.empty() || !digests.empty()) return true;
     for (const auto& [key, ring] : rings)
         if (ring.taken != ring.recorded) return true;
     return std::any_of(groups.begin(), groups.end(), [](const auto& group) {
@@ -152,6 +156,7 @@ void Intake::committed(const std::vector<std::size_t>& closed) {
     newNames.clear();
     events.clear();
     records.clear();
+    digests.clear();
     pendingBytes = 0;
 }
 

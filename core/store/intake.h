@@ -64,6 +64,7 @@ public:
     std::vector<NewName> newNames;
     std::vector<live::EventFrame> events;
     std::vector<live::RecordFrame> records;
+    std::vector<live::DigestFrame> digests;
     std::size_t pendingBytes = 0;
 
 private:

@@ -5,6 +5,7 @@
 #include "store/schema.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <set>
@@ -225,6 +226,23 @@ Result<std::vector<RunReader::RingName>> RunReader::ringNames(std::int32_t sessi
         }
     }));
     return names;
+}
+
+Result<std::vector<live::DigestFrame>> RunReader::digests(std::int32_t session, std::int64_t afterAttempt, std::size_t limit) const {
+    std::vector<live::DigestFrame> rows;
+    LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
+        LATHE_TRY_ASSIGN(const auto table, db.integer("SELECT count(*) FROM sqlite_schema WHERE name='digests'"));
+        if (table.value_or(0) == 0) return {};
+        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT attempt, samples, loss_bits, norm_bits FROM digests WHERE session=? AND attempt>? ORDER BY attempt LIMIT ?"));
+        query.bind(session, afterAttempt, static_cast<std::int64_t>(limit));
+        while (true) {
+            LATHE_TRY_ASSIGN(const bool row, query.step());
+            if (!row || query.integer(0) != afterAttempt + static_cast<std::int64_t>(rows.size()) + 1) return {};
+            rows.push_back({session, query.integer(0), std::bit_cast<std::uint64_t>(query.integer(1)), std::bit_cast<double>(query.integer(2)),
+                            std::bit_cast<double>(query.integer(3))});
+        }
+    }));
+    return rows;
 }
 
 Result<std::optional<std::string>> RunReader::fact(const std::string& name) const {

@@ -143,6 +143,8 @@ public:
     /// The newest record of each name of a type.
     Result<std::vector<RecordRow>> newestRecords(live::FrameType type) const;
     Result<std::vector<CheckpointRow>> checkpoints() const;
+    /// Of the updates of a session after an attempt, the first `limit` that have one, without gaps.
+    Result<std::vector<live::DigestFrame>> digests(std::int32_t session, std::int64_t afterAttempt, std::size_t limit) const;
     Result<std::optional<std::string>> fact(const std::string& name) const;  ///< see RunWriter::stageFact
     std::uint64_t recordedSequence(int ring, std::int32_t session) const;
     /// What the series ids in a session's rings mean, for readers that come when a declaration was overwritten already.

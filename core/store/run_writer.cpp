@@ -6,6 +6,7 @@
 #include "store/schema.h"
 #include "store/sqlite.h"
 
+#include <bit>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -38,6 +39,7 @@ struct RunWriter::Impl {
     Result<void> transact(Work work);
     Result<void> flush();
     Result<void> storeNews();
+    Result<void> storeDigests();
     Result<void> putSession(const SessionRow& row);
 };
 
@@ -128,10 +130,22 @@ Result<void> RunWriter::Impl::storeNews() {
     LATHE_TRY_ASSIGN(auto rings, db->prepare("INSERT OR REPLACE INTO rings VALUES(?,?,?)"));
     for (const auto& [key, ring] : intake.rings)
         if (ring.taken != ring.recorded) LATHE_TRY(rings.bind(key.session, key.ring, ring.taken).run());
+    LATHE_TRY(storeDigests());
     if (stagedFacts.empty()) return {};
     LATHE_TRY(db->run("CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"));
     LATHE_TRY_ASSIGN(auto facts, db->prepare("INSERT OR REPLACE INTO facts VALUES(?,?)"));
     for (const auto& [name, value] : stagedFacts) LATHE_TRY(facts.bind(name, value).run());
+    return {};
+}
+
+Result<void> RunWriter::Impl::storeDigests() {
+    if (intake.digests.empty()) return {};
+    LATHE_TRY(db->run("CREATE TABLE IF NOT EXISTS digests(session INTEGER NOT NULL, attempt INTEGER NOT NULL, samples INTEGER NOT NULL, "
+                      "loss_bits INTEGER NOT NULL, norm_bits INTEGER NOT NULL, PRIMARY KEY(session, attempt)) STRICT, WITHOUT ROWID"));
+    LATHE_TRY_ASSIGN(auto put, db->prepare("INSERT OR REPLACE INTO digests VALUES(?,?,?,?,?)"));
+    for (const live::DigestFrame& digest : intake.digests)
+        LATHE_TRY(put.bind(digest.session, digest.attempt, std::bit_cast<std::int64_t>(digest.samples), std::bit_cast<std::int64_t>(digest.loss),
+                           std::bit_cast<std::int64_t>(digest.gradNorm)).run());
     return {};
 }
 

@@ -35,6 +35,10 @@ public:
         live::encode(live::EventFrame{m_session, attempt, attempt, 1, kind, text, "{}"}, m_buffer);
         offer(live::FrameType::Event);
     }
+    void digest(std::int64_t attempt, std::uint64_t samples, double loss, double norm) {
+        live::encode(live::DigestFrame{m_session, attempt, samples, loss, norm}, m_buffer);
+        offer(live::FrameType::Digest);
+    }
     std::uint64_t sequence() const { return m_sequence; }
 
 private:

@@ -45,6 +45,11 @@ void FrameWriter::event(const std::string& kind, const std::string& text, const 
     write(live::FrameType::Event);
 }
 
+void FrameWriter::digest(std::int64_t attempt, std::uint64_t samples, double loss, double gradNorm) {
+    live::encode(live::DigestFrame{m_session, attempt, samples, loss, gradNorm}, m_buffer);
+    write(live::FrameType::Digest);
+}
+
 void FrameWriter::write(live::FrameType type) {
     if (const auto written = m_segment.write(m_ring, type, m_buffer); !written.ok()) log::error(written.error().text());
 }

@@ -27,6 +27,8 @@ public:
     /// `facts`: an object, or null.
     void event(const std::string& kind, const std::string& text, const nlohmann::json& facts, const Counters& counters);
 
+    void digest(std::int64_t attempt, std::uint64_t samples, double loss, double gradNorm);
+
     std::uint64_t lastSequence() const { return m_segment.lastSequence(m_ring); }
     int ring() const { return m_ring; }
 

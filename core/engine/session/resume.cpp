@@ -1,5 +1,7 @@
 #include "engine/session/resume.h"
 
+#include "base/log.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -10,8 +12,7 @@ namespace {
 
 /// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint).
 bool isHarmless(const std::string& key) {
-    constexpr std::array<std::string_view, 18> kHarmless{"parallel.strategy", "parallel.check_replicas", "parallel.wait_seconds",
-                                                         "parallel.ranks", "parallel.reduction", "parallel.reduce_at",  // told by the layout
+    constexpr std::array<std::string_view, 14> kHarmless{"parallel.", "precision.mode",  // told by the environment record
                                                          "run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
                                                          "evaluation.", "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights"};
     return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view start) { return key.starts_with(start); });
@@ -38,24 +39,49 @@ Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::
     return changes;
 }
 
-ResumeReport::ResumeReport(FrameWriter& frames, Probe expected, std::vector<std::string> reasons)
-    : m_frames(frames), m_expected(std::move(expected)), m_reasons(std::move(reasons)) {
-    if (m_expected.samples.empty()) m_reasons.push_back("the checkpoint holds no digest of the window after it");
+std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::ExpectedUpdate> recorded, const Probe& foretold, std::int64_t attempt) {
+    if (recorded.empty() && !foretold.samples.empty()) recorded.push_back({attempt, foretold.samples, foretold.loss, foretold.gradNorm});
+    return recorded;
 }
 
-void ResumeReport::at(const HookContext& context, Wishes&) {
-    if (m_done || context.point != Point::Update) return;
+ResumeReport::ResumeReport(FrameWriter& frames, std::vector<rundir::ExpectedUpdate> expected, std::vector<std::string> reasons, bool replay)
+    : m_frames(frames), m_expected(std::move(expected)), m_reasons(std::move(reasons)), m_replay(replay) {
+    if (m_expected.empty()) m_reasons.push_back("nothing was kept of the updates after the checkpoint");
+}
+
+void ResumeReport::at(const HookContext& context, Wishes& wishes) {
+    if (!m_done && !m_reasons.empty()) tell("not comparable", joined(m_reasons), *context.counters);
+    if (!m_done && context.point == Point::Update) compare(context);
+    const bool isAll = m_compared == m_expected.size() || context.point == Point::TrainEnd;
+    if (!m_done && m_compared > 0 && isAll)
+        tell("continues exactly", std::to_string(m_compared) + (m_compared == 1 ? " update compared" : " updates compared"), *context.counters);
+    if (m_done && m_replay && !wishes.stop) wishes.stop = Ending{rundir::State::Stopped, "Replayed", false};
+}
+
+void ResumeReport::compare(const HookContext& context) {
+    const rundir::ExpectedUpdate& expected = m_expected[m_compared++];
+    std::string difference = "update";
+    if (expected.attempt == context.counters->updateAttempts.value())
+        difference = firstDifference({expected.samples, expected.loss, expected.gradNorm}, probeOf(*context.update));
+    const std::int64_t update = context.counters->globalStep.value() + (context.update->applied ? 0 : 1);
+    if (!difference.empty()) tell("differs", difference + ", update " + std::to_string(update), *context.counters);
+}
+
+void ResumeReport::tell(const char* outcome, const std::string& detail, const Counters& counters) {
     m_done = true;
-    std::string outcome = "not comparable", detail = joined(m_reasons);
-    if (m_reasons.empty()) {
-        const std::string difference = firstDifference(m_expected, probeOf(*context.update));
-        outcome = difference.empty() ? "continues exactly" : "differs";
-        if (!difference.empty()) detail = difference + ", update " + std::to_string(context.counters->globalStep.value());
-    }
-    std::string sentence = "The run continues exactly";
-    if (outcome == "differs") sentence = "The run differs from what the checkpoint foretold at: " + detail;
-    if (outcome == "not comparable") sentence = "Whether the run continues exactly cannot be told: " + detail;
-    m_frames.event("resume_report", sentence, {{"outcome", outcome}, {"detail", detail}}, *context.counters);
+    const std::string word(outcome);
+    std::string sentence = "The run continues exactly: " + detail;
+    if (word == "differs") sentence = "The run does not continue exactly, it differs at: " + detail;
+    if (word == "not comparable") sentence = "Whether the run continues exactly cannot be told, not comparable: " + detail;
+    log::info(sentence);
+    m_frames.event("resume_report", sentence, {{"outcome", outcome}, {"detail", detail}, {"compared", m_compared}}, counters);
+}
+
+void DigestKeeper::at(const HookContext& context, Wishes&) {
+    const std::int64_t attempt = context.counters->updateAttempts.value();
+    if (context.point == Point::AfterSave && context.save->error.empty()) m_until = attempt + kProvenUpdates;
+    if (context.point == Point::Update && attempt <= m_until)
+        m_frames.digest(attempt, context.update->windowDigest, context.update->loss, context.update->gradNorm);
 }
 
 }  // namespace lathe::engine

@@ -1,10 +1,12 @@
-// What a resume tells: which settings differ from those of the checkpoint, and whether the run continues exactly.
+// What a resume tells: which settings differ from those of the checkpoint, and whether the run continues exactly; and
+// what is kept so that a later resume can tell.
 #pragma once
 
 #include "config/config.h"
 #include "engine/checkpoint/trainer_record.h"
 #include "engine/session/frame_writer.h"
 #include "engine/train/hooks.h"
+#include "rundir/run_folder.h"
 
 #include <string>
 #include <vector>
@@ -18,19 +20,40 @@ struct ConfigChanges {
 };
 Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::RunConfig& now);
 
-/// Compares the first window of the session with the checkpoint's probe and emits "resume_report".
+/// What the updates from `attempt` on must give: those that were recorded, else the first one as the checkpoint foretells it.
+std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::ExpectedUpdate> recorded, const Probe& foretold, std::int64_t attempt);
+
+/// Compares the first updates of a session with what is expected of them and emits "resume_report": at once where they
+/// cannot be compared or differ, else when all were compared or the session ends.
 class ResumeReport final : public Hook {
 public:
-    /// `reasons`: why the two cannot be compared; empty when they can.
-    ResumeReport(FrameWriter& frames, Probe expected, std::vector<std::string> reasons);
+    /// `reasons`: why the two cannot be compared; empty when they can. `replay`: the session ends with the report.
+    ResumeReport(FrameWriter& frames, std::vector<rundir::ExpectedUpdate> expected, std::vector<std::string> reasons, bool replay = false);
     std::string_view hookName() const override { return "resume report"; }
     void at(const HookContext& context, Wishes& wishes) override;
 
 private:
+    void compare(const HookContext& context);
+    void tell(const char* outcome, const std::string& detail, const Counters& counters);
+
     FrameWriter& m_frames;
-    Probe m_expected;
+    std::vector<rundir::ExpectedUpdate> m_expected;
     std::vector<std::string> m_reasons;
+    std::size_t m_compared = 0;
+    const bool m_replay;
     bool m_done = false;
+};
+
+/// Emits digests of the updates that follow a checkpoint.
+class DigestKeeper final : public Hook {
+public:
+    explicit DigestKeeper(FrameWriter& frames) : m_frames(frames) {}
+    std::string_view hookName() const override { return "digests"; }
+    void at(const HookContext& context, Wishes& wishes) override;
+
+private:
+    FrameWriter& m_frames;
+    std::int64_t m_until = 0;   ///< newest attempt to keep
 };
 
 }  // namespace lathe::engine

@@ -134,13 +134,18 @@ private:
         std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
         const Counters& counters = m_setup->progress.counters;
-        for (const std::string& change : changes.sentences) tell("warning", "Changed since the checkpoint: " + change, {}, counters);
+        const auto warn = [&](const std::string& text) {
+            if (!m_record.replay) tell("warning", text, {}, counters);  // what a replay changes is nobody's wish
+        };
+        for (const std::string& change : changes.sentences) warn("Changed since the checkpoint: " + change);
         const auto curveChanges = m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates, counters.globalStep, m_record.newCurve);
         if (m_record.newCurve && !curveChanges.empty()) reasons.push_back("a new learning-rate curve");
-        for (const std::string& change : curveChanges) tell("warning", change, {}, counters);
-        if (m_setup->best->dropForeign()) tell("warning", "The best value begins anew: another metric was chosen", {}, counters);
+        for (const std::string& change : curveChanges) warn(change);
+        if (m_setup->best->dropForeign()) warn("The best value begins anew: another metric was chosen");
         if (m_rank == 0 && m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
-        if (m_rank == 0) m_resumeReport = std::make_unique<ResumeReport>(m_frames, checkpoint.record.probe, std::move(reasons));
+        if (m_rank == 0)
+            m_resumeReport = std::make_unique<ResumeReport>(m_frames, expectedUpdates(m_record.expected, checkpoint.record.probe, counters.updateAttempts.value() + 1),
+                                                            std::move(reasons), m_record.replay);
         m_pulse.counters(counters);
         return {};
     }
@@ -198,6 +203,8 @@ private:
                            .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry}};
         if (m_world > 1) parts.hooks.push_back(&replicas);
         if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
+        DigestKeeper digests(m_frames);
+        if (m_rank == 0) parts.hooks.push_back(&digests);
         parts.hooks.push_back(&m_steering);
         Trainer trainer(parts, settings());
         Ending ending = trainer.run();

@@ -1,5 +1,6 @@
-// The proof of resume, small form: what the window after a checkpoint gave, kept inside the checkpoint. It is computed
-// without applying anything, and compared with what the resumed session computes for the same window.
+// The proof of resume: what the windows after a checkpoint gave, compared with what a session that goes on from it
+// computes for the same windows. The first one is computed at each save without applying anything and kept inside the
+// checkpoint, for a run that ends there; where training went on, the first kProvenUpdates are kept in run.sqlite.
 #pragma once
 
 #include "engine/train/hooks.h"
@@ -7,6 +8,9 @@
 #include <string>
 
 namespace lathe::engine {
+
+/// Updates after a checkpoint that are kept and compared: the state of an optimizer shows from the second one on.
+constexpr std::int64_t kProvenUpdates = 4;
 
 /// Digest of one window before its update: which samples, and the bits of loss and norm.
 struct Probe {

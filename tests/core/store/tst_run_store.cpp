@@ -544,6 +544,28 @@ private Q_SLOTS:
         QCOMPARE(sessions->front().lastStep, std::int64_t{10});
         QCOMPARE(sessions->front().verb, std::string("start"));
     }
+    void digestsOfUpdatesComeBackBitForBitUpToTheFirstGap() {
+        const auto file = freshFile();
+        auto out = writer(file);
+        QVERIFY(out->beginSession(session(1)).ok());
+        QVERIFY(reader(file)->digests(1, 0, 9)->empty());  // as in a file of an older program
+        RingScript ring(*out, 0, 1);
+        const double strange = std::bit_cast<double>(0x7ff8000000000abcu);
+        ring.digest(11, 0xffffffffffffffffu, strange, -0.0);
+        ring.digest(12, 1, 0.1, 0.2);
+        ring.digest(14, 2, 0.1, 0.2);
+        RingScript(*out, 0, 2).digest(11, 3, 0.5, 0.5);
+        QVERIFY(out->flush().ok());
+        const auto digests = reader(file)->digests(1, 10, 9);
+        QCOMPARE(digests->size(), std::size_t{2});
+        QCOMPARE(digests->front().samples, 0xffffffffffffffffu);
+        QCOMPARE(std::bit_cast<std::uint64_t>(digests->front().loss), 0x7ff8000000000abcu);
+        QVERIFY(std::signbit(digests->front().gradNorm));
+        QCOMPARE(reader(file)->digests(1, 10, 1)->size(), std::size_t{1});
+        QVERIFY(reader(file)->digests(1, 12, 9)->empty());
+        std::vector<std::byte> payload(31);
+        QVERIFY(!live::decodeDigest(payload).ok());
+    }
     void hostileTextIsOnlyText() {
         const auto file = freshFile();
         auto out = writer(file);

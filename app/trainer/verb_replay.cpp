@@ -1,0 +1,66 @@
+// verify --replay: the updates after a checkpoint once more, in a scratch copy that is removed afterwards.
+#include "actions.h"
+
+#include "launch/scratch.h"
+#include "launch/supervisor.h"
+#include "launch/verbs.h"
+#include "output.h"
+#include "progress_line.h"
+#include "run_facts.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+using nlohmann::json;
+
+/// RUN@WHICH, or RUN: its newest usable checkpoint.
+static Result<std::pair<rundir::RunFolder, std::string>> whatToReplay(const Options& options) {
+    if (options.target.find('@') != std::string::npos) return launch::findCheckpoint(workspaceOf(options), options.target);
+    LATHE_TRY_ASSIGN(const rundir::RunFolder run, targetRun(options));
+    LATHE_TRY(launch::refuseWithoutCheckpoints(run));
+    const std::string newest = launch::newestOnLine(run);
+    if (newest.empty()) return Error{ErrorCode::NotFound, run.name() + " has no usable checkpoint to replay from", {}, {}};
+    return std::pair(run, newest);
+}
+
+/// The report that the session of a scratch copy made.
+static Result<json> replayed(const Options& options, const rundir::RunFolder& run, const std::string& checkpoint) {
+    LATHE_TRY_ASSIGN(const launch::Scratch scratch, launch::Scratch::make(run));
+    LATHE_TRY_ASSIGN(launch::Prepared prepared, launch::prepareReplay(scratch.workspace(), run, checkpoint));
+    const rundir::RunFolder copy = prepared.run;
+    ProgressLine line;
+    launch::SupervisorOptions supervisor{copy, prepared.session, -1, {}, {}};
+    if (!options.json) {
+        supervisor.glance = [&](launch::Glance glance) {
+            glance.plannedSteps.reset();  // it ends much earlier
+            line.show(glance);
+        };
+    }
+    static_cast<void>(launch::superviseSession(supervisor, std::move(prepared.lock)));
+    if (!options.json) line.finish();
+    const json report = newestReport(copy, 1);
+    if (report.is_object()) return report;
+    const auto standing = launch::standingOf(copy);
+    return Error{ErrorCode::Internal, "The replay ended before it could compare anything: " + standing.why, {}, {}};
+}
+
+ExitCode replay(const Options& options) {
+    const auto what = whatToReplay(options);
+    if (!what) return fail(options, what.error());
+    const auto report = replayed(options, what->first, what->second);
+    if (!report) return fail(options, report.error());
+    const bool isExact = report->value("outcome", "") == "continues exactly";
+    if (options.json) {
+        json out = *report;
+        out["run"] = what->first.name();
+        out["checkpoint"] = what->second;
+        out["ok"] = isExact;
+        printJson(out);
+    } else {
+        print(what->second + " of " + displayName(what->first) + ": " + reportText(*report));
+    }
+    return isExact ? ExitCode::Completed : ExitCode::Failed;
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,64 @@
+#include "launch/scratch.h"
+
+#include "base/file_system.h"
+#include "base/log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lathe::launch {
+namespace {
+
+namespace stdfs = std::filesystem;
+
+constexpr const char* kFolder = "replay";
+constexpr const char* kLock = "lock";
+
+FileSystem& disk() { return FileSystem::real(); }
+
+/// Workers of a supervisor that was killed may still be about to leave.
+bool isInUse(const stdfs::path& scratch) {
+    if (rundir::RunLock::isHeld(scratch / kLock)) return true;
+    const auto runs = rundir::listRuns(scratch);
+    return std::any_of(runs.begin(), runs.end(), [](const rundir::RunFolder& run) {
+        return rundir::RunLock::isHeld(run.lock()) || rundir::RunLock::isHeld(run.workersLock());
+    });
+}
+
+void removeLeftovers(const stdfs::path& parent) {
+    const auto names = listFolder(parent);
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        if (isInUse(parent / (*names)[i])) continue;
+        if (const auto removed = removeTree(disk(), parent / (*names)[i]); !removed) log::warning(removed.error().text());
+    }
+}
+
+Result<rundir::RunLock> makeLocked(const stdfs::path& folder) {
+    LATHE_TRY(makeFolders(disk(), folder));
+    return rundir::RunLock::acquire(folder / kLock);
+}
+
+}  // namespace
+
+Result<Scratch> Scratch::make(const rundir::RunFolder& run) {
+    const stdfs::path runs = run.place().parent_path();
+    const stdfs::path parent = (runs.filename() == "runs" ? runs.parent_path() : runs) / kFolder;
+    const std::string id = rundir::newRunId();
+    removeLeftovers(parent);
+    auto lock = makeLocked(parent / id);
+    if (lock) return Scratch(parent / id, std::move(*lock));
+    std::error_code ignored;
+    const stdfs::path other = stdfs::temp_directory_path(ignored) / ("lathe-replay-" + id);
+    auto second = makeLocked(other);
+    if (second) return Scratch(other, std::move(*second));
+    return std::move(lock).error().in("while making a scratch folder");
+}
+
+Scratch::~Scratch() {
+    if (m_folder.empty()) return;  // moved from
+    if (const auto removed = removeTree(disk(), m_folder); !removed) log::warning(removed.error().text());
+    std::error_code stillUsed;
+    if (m_folder.parent_path().filename() == kFolder) std::filesystem::remove(m_folder.parent_path(), stillUsed);
+}
+
+}  // namespace lathe::launch

@@ -1,0 +1,29 @@
+// A workspace for one piece of work that leaves nothing behind: `replay/<id>/` beside the runs, so that checkpoints can be
+// linked into it. It is removed with the object; what a killed program left is removed by the next one.
+// Thread: one.
+#pragma once
+
+#include "base/result.h"
+#include "rundir/run_folder.h"
+
+#include <filesystem>
+
+namespace lathe::launch {
+
+class Scratch {
+public:
+    /// In the workspace that the run lies in, or among temporary files where that cannot be written to.
+    static Result<Scratch> make(const rundir::RunFolder& run);
+    ~Scratch();
+    Scratch(Scratch&&) noexcept = default;
+    Scratch& operator=(Scratch&&) = delete;
+
+    const std::filesystem::path& workspace() const { return m_folder; }
+
+private:
+    Scratch(std::filesystem::path folder, rundir::RunLock lock) : m_folder(std::move(folder)), m_lock(std::move(lock)) {}
+    std::filesystem::path m_folder;
+    rundir::RunLock m_lock;
+};
+
+}  // namespace lathe::launch
