@@ -171,14 +171,36 @@ template <typename V>
 constexpr void describe(V& v, Of<ScheduleSection>) {
     using S = ScheduleSection;
     v(&S::name, "name", "Schedule", "Course of the learning rate after warm-up.",
-      {.choices = "constant|linear|cosine", .applies = Applies::Resume});
-    v(&S::warmupUpdates, "warmup_updates", "Warm-up", "Updates over which the rate rises to its peak.",
+      {.choices = "constant|linear|cosine|polynomial|step|exponential|one_cycle|wsd|plateau", .applies = Applies::Resume});
+    v(&S::warmupUpdates, "warmup_updates", "Warm-up", "Updates over which the rate rises to the beginning of the curve.",
       {.minimum = 0, .maximum = kMany, .unit = "updates", .shortName = "warm", .applies = Applies::Resume});
-    v(&S::finalFactor, "final_factor", "Final factor", "Rate at the end as a part of the peak.",
-      {.minimum = 0, .maximum = 1, .example = "0.1", .visibleIf = "schedule.name=linear|cosine", .applies = Applies::Resume});
+    v(&S::finalFactor, "final_factor", "Final factor", "Rate at the end as a part of the peak; step, exponential and plateau never go below it.",
+      {.minimum = 0, .maximum = 1, .example = "0.1", .visibleIf = "schedule.name=linear|cosine|polynomial|step|exponential|one_cycle|wsd|plateau", .applies = Applies::Resume});
     v(&S::totalUpdates, "total_updates", "Length", "Updates that the curve spans.",
       {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "the planned length of the run", .example = "1000",
-       .level = Level::Advanced, .applies = Applies::Resume});
+       .visibleIf = "schedule.name=linear|cosine|polynomial|one_cycle|wsd", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::cycles, "cycles", "Falls", "How many times the rate falls over the length; it starts again from the peak in between.",
+      {.minimum = 1, .maximum = 1000, .visibleIf = "schedule.name=cosine", .shortName = "cyc", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::cycleGrowth, "cycle_growth", "Growth of falls", "Each fall takes so many times as long as the one before.",
+      {.minimum = 1, .maximum = 10, .example = "2", .visibleIf = "schedule.name=cosine", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::power, "power", "Power", "1 falls in a straight line; larger ones fall early.",
+      {.minimum = 0, .maximum = 100, .above = true, .visibleIf = "schedule.name=polynomial", .shortName = "pow", .applies = Applies::Resume});
+    v(&S::decayFactor, "decay_factor", "Decay factor", "What the rate is multiplied by after each decay_updates (step, exponential), or when evaluations get no better (plateau).",
+      {.minimum = 0, .maximum = 1, .above = true, .visibleIf = "schedule.name=step|exponential|plateau", .shortName = "decay", .applies = Applies::Resume});
+    v(&S::decayUpdates, "decay_updates", "Decay after", "Updates in which the decay factor takes effect once: at their end (step), or bit by bit (exponential).",
+      {.minimum = 1, .maximum = kMany, .unit = "updates", .visibleIf = "schedule.name=step|exponential", .applies = Applies::Resume});
+    v(&S::risePart, "rise_part", "Rising part", "Part of the curve in which the rate rises to its peak.",
+      {.minimum = 0, .maximum = 1, .visibleIf = "schedule.name=one_cycle", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::startFactor, "start_factor", "Start factor", "Rate at the beginning of the curve as a part of the peak.",
+      {.minimum = 0, .maximum = 1, .above = true, .visibleIf = "schedule.name=one_cycle", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::decayPart, "decay_part", "Falling part", "Part of the curve, at its end, in which the rate falls.",
+      {.minimum = 0, .maximum = 1, .visibleIf = "schedule.name=wsd", .shortName = "dp", .applies = Applies::Resume});
+    v(&S::decayShape, "decay_shape", "Falls as", "linear falls in a straight line, cosine slowly at both ends, sqrt fast at first.",
+      {.choices = "linear|cosine|sqrt", .visibleIf = "schedule.name=wsd", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::patience, "patience", "Bears", "Evaluations without a better one that are borne; the next one cuts the rate. What is better is said by evaluation.best_metric and evaluation.min_delta.",
+      {.minimum = 0, .maximum = 1e9, .unit = "evaluations", .visibleIf = "schedule.name=plateau", .applies = Applies::Resume});
+    v(&S::cooldown, "cooldown", "Rests", "Evaluations after a cut that are not counted.",
+      {.minimum = 0, .maximum = 1e9, .unit = "evaluations", .visibleIf = "schedule.name=plateau", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>

@@ -77,11 +77,23 @@ struct OptimizerSection {
     std::optional<double> maxGradNorm = 1.0;         ///< global norm; none: no clipping
 };
 
+/// Which keys a kind uses is said in describe(); what they do, in plan/schedule.h.
 struct ScheduleSection {
-    std::string name = "cosine";                     ///< constant | linear | cosine
+    std::string name = "cosine";                     ///< constant | linear | cosine | polynomial | step | exponential | one_cycle | wsd | plateau
     std::int64_t warmupUpdates = 0;
-    double finalFactor = 0.0;                        ///< rate at the end as a part of the peak, [0, 1]
+    double finalFactor = 0.0;                        ///< rate at the end, or the lowest one, as a part of the peak, [0, 1]
     std::optional<std::int64_t> totalUpdates;        ///< length of the curve; none: the planned length of the run
+    std::int64_t cycles = 1;                         ///< cosine: falls so many times within the length
+    double cycleGrowth = 1.0;                        ///< cosine: each fall takes so many times as long as the one before, >= 1
+    double power = 2.0;                              ///< polynomial
+    double decayFactor = 0.1;                        ///< step, exponential: after each decay_updates; plateau: at each cut
+    std::int64_t decayUpdates = 1000;                ///< step, exponential
+    double risePart = 0.3;                           ///< one_cycle: part of the curve that rises, [0, 1]
+    double startFactor = 0.04;                       ///< one_cycle: rate at its beginning
+    double decayPart = 0.2;                          ///< wsd: part of the curve that falls, [0, 1]
+    std::string decayShape = "linear";               ///< wsd: linear | cosine | sqrt
+    std::int64_t patience = 10;                      ///< plateau: evaluations without a better one that are still borne
+    std::int64_t cooldown = 0;                       ///< plateau: evaluations after a cut that do not count
 };
 
 struct AccumulationSection {

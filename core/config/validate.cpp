@@ -31,12 +31,30 @@ void checkLength(const RunConfig& config, Problems& problems) {
     if (!run.epochs && !run.maxUpdates)
         error(problems, "run.epochs", "The run has no end: give epochs, max_updates or both");
     const auto& schedule = config.schedule;
+    const bool isMeasured = isVisible(*Schema::builtin().find("schedule.total_updates"), toValues(config));
     if (run.maxUpdates && schedule.warmupUpdates > *run.maxUpdates)
         warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the run ends after " +
                 std::to_string(*run.maxUpdates) + ": the learning rate never reaches its peak");
-    else if (schedule.totalUpdates && schedule.name != "constant" && schedule.warmupUpdates > *schedule.totalUpdates)
+    else if (schedule.totalUpdates && isMeasured && schedule.warmupUpdates > *schedule.totalUpdates)
         warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the schedule spans only " +
                 std::to_string(*schedule.totalUpdates) + ": the learning rate never reaches its peak");
+}
+
+void checkSchedule(const RunConfig& config, Problems& problems) {
+    const auto& schedule = config.schedule;
+    const auto length = schedule.totalUpdates ? schedule.totalUpdates : config.run.maxUpdates;
+    if (schedule.name == "cosine" && length && schedule.cycles > 1 && schedule.cycles > *length - schedule.warmupUpdates)
+        error(problems, "schedule.cycles", std::to_string(schedule.cycles) + " falls do not fit into the " + std::to_string(std::max<std::int64_t>(0, *length - schedule.warmupUpdates)) +
+              " updates after warm-up; give fewer");
+    if (schedule.name == "cosine" && schedule.cycles == 1 && schedule.cycleGrowth > 1)
+        warning(problems, "schedule.cycle_growth", "One fall alone cannot grow: schedule.cycle_growth has no effect while schedule.cycles is 1");
+    if (schedule.name != "plateau") return;
+    if (config.evaluation.every.unit == Interval::Unit::Never)
+        error(problems, "schedule.name", "The plateau schedule watches evaluations, and evaluation.every is never; give an interval, or choose another schedule");
+    else if (config.data.eval.empty() && config.data.evalFraction == 0)
+        error(problems, "schedule.name", "The plateau schedule watches evaluations, and there is no evaluation data; give data.eval or a data.eval_fraction above 0");
+    if (schedule.decayFactor == 1)
+        warning(problems, "schedule.decay_factor", "A decay factor of 1 cuts nothing: the rate stays as it is");
 }
 
 bool isCsv(const DataSection& data) {
@@ -157,6 +175,7 @@ std::vector<Problem> validate(const RunConfig& config) {
         return problems;
     }
     checkLength(config, problems);
+    checkSchedule(config, problems);
     checkData(config, problems);
     checkTask(config, problems);
     checkEvaluation(config, problems);

@@ -1,6 +1,7 @@
 #include "launch/going_on.h"
 
 #include "base/number_text.h"
+#include "plan/schedule.h"
 
 namespace lathe::launch {
 
@@ -17,7 +18,7 @@ Result<void> refuseFixedChanges(const config::RunConfig& before, const config::R
 /// A run that is made longer keeps its curve, which has come to its end: what that means, and the way to a new one.
 static std::string afterTheCurve(const config::RunConfig& config) {
     const auto& schedule = config.schedule;
-    if (schedule.name == "constant") return {};
+    if (!plan::hasLength(schedule)) return {};
     const double rate = config.optimizer.learningRate * schedule.finalFactor;
     const std::string anew = schedule.totalUpdates ? "--set schedule.total_updates=" + std::to_string(2 * *schedule.totalUpdates) : "--new-curve";
     return ". The learning-rate curve stays as it was stored, at its end of " + shortText(rate)

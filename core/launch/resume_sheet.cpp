@@ -80,20 +80,33 @@ std::vector<SheetRow> rowsOf(GoOn verb, const Values& before, const Values& afte
     return rows;
 }
 
-/// The length of the curve that the checkpoint carries, see engine/train/curve.h.
-std::optional<std::int64_t> storedCurveLength(const std::filesystem::path& checkpoint) {
+/// What the checkpoint carries of the learning rate, see engine/train/curve.h.
+struct StoredCurve {
+    std::optional<std::int64_t> length;
+    double plateauScale = 1;
+};
+
+StoredCurve storedCurve(const std::filesystem::path& checkpoint) {
     const auto text = readFile(checkpoint / "trainer.json", kLargestRecord);
-    if (!text.ok()) return std::nullopt;
+    if (!text.ok()) return {};
     const auto record = rundir::parseStrict(*text, "trainer.json");
-    if (!record.ok()) return std::nullopt;
+    if (!record.ok()) return {};
     const nlohmann::json* at = &*record;
-    for (const char* key : {"state", "schedule", "total_updates"}) {
+    const auto enter = [&](const char* key) {
         const auto found = at->is_object() ? at->find(key) : at->end();
-        if (!at->is_object() || found == at->end()) return std::nullopt;
-        at = &*found;
-    }
-    const auto length = at->is_string() ? readInteger(at->get<std::string>()) : std::nullopt;
-    return length && *length > 0 ? length : std::nullopt;
+        const bool isThere = at->is_object() && found != at->end();
+        if (isThere) at = &*found;
+        return isThere;
+    };
+    if (!enter("state") || !enter("schedule") || !at->is_object()) return {};
+    const auto textAt = [&](const char* key) {
+        const auto found = at->find(key);
+        return found != at->end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    StoredCurve stored;
+    if (const auto length = readInteger(textAt("total_updates")); length && *length > 0) stored.length = length;
+    if (const auto scale = readDouble(textAt("plateau_scale")); scale && *scale >= 0 && *scale <= 1) stored.plateauScale = *scale;
+    return stored;
 }
 
 /// Updates of an epoch, from what the newest session planned. Its batch shape is that of every session of the run.
@@ -110,36 +123,30 @@ std::optional<std::int64_t> plannedWith(const RunConfig& config, std::optional<s
     return config.run.maxUpdates ? std::min(all, *config.run.maxUpdates) : all;
 }
 
-plan::Schedule scheduleOf(const RunConfig& config, std::int64_t length) {
-    plan::Schedule schedule;
-    schedule.name = config.schedule.name;
-    schedule.warmupUpdates = config.schedule.warmupUpdates;
-    schedule.finalFactor = config.schedule.finalFactor;
-    schedule.totalUpdates = config.schedule.totalUpdates.value_or(length);
-    return schedule;
-}
-
-void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& after, std::optional<std::int64_t> stored, bool newCurve) {
-    const std::int64_t oldLength = stored.value_or(sheet.plannedBefore.value_or(1));
-    // A run that is made longer keeps the curve it began with, unless a new one is asked for; a new run has its own.
-    const std::int64_t newLength = newCurve || sheet.verb == GoOn::StartFromWeights ? sheet.plannedAfter.value_or(oldLength) : oldLength;
-    plan::Schedule was = scheduleOf(before, oldLength);
-    if (stored) was.totalUpdates = *stored;
-    const plan::Schedule is = scheduleOf(after, newLength);
+void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& after, const StoredCurve& stored, bool newCurve) {
+    const bool beginsAnew = newCurve || sheet.verb == GoOn::StartFromWeights;
+    const std::int64_t oldLength = stored.length.value_or(before.schedule.totalUpdates.value_or(sheet.plannedBefore.value_or(1)));
+    config::ScheduleSection was = before.schedule;
+    was.totalUpdates = oldLength;
+    const config::ScheduleSection is = plan::scheduleOnResume(after, oldLength, sheet.plannedAfter, beginsAnew);
+    const double scaleBefore = was.name == "plateau" ? stored.plateauScale : 1;
+    const double scaleAfter = is.name == "plateau" && was.name == "plateau" && !beginsAnew ? stored.plateauScale : 1;
     const auto pointAt = [&](std::int64_t step) {
-        return RatePoint{step, before.optimizer.learningRate * plan::factorAt(was, GlobalStep(step)), after.optimizer.learningRate * plan::factorAt(is, GlobalStep(step))};
+        return RatePoint{step, before.optimizer.learningRate * scaleBefore * plan::factorAt(was, GlobalStep(step)),
+                         after.optimizer.learningRate * scaleAfter * plan::factorAt(is, GlobalStep(step))};
     };
     const RatePoint next = pointAt(sheet.step.value());
     sheet.rateBefore = next.before;
     sheet.rateAfter = next.after;
-    const std::int64_t last = std::max({was.totalUpdates, is.totalUpdates, sheet.plannedBefore.value_or(0), sheet.plannedAfter.value_or(0)}) - 1;
+    const std::int64_t newLength = is.totalUpdates.value_or(oldLength);
+    const std::int64_t last = std::max({oldLength, newLength, sheet.plannedBefore.value_or(0), sheet.plannedAfter.value_or(0)}) - 1;
     std::set<std::int64_t> steps{std::max<std::int64_t>(0, was.warmupUpdates - 1), std::max<std::int64_t>(0, is.warmupUpdates - 1), sheet.step.value()};
     for (std::int64_t i = 0; i <= kCurvePoints; ++i) steps.insert(last * i / kCurvePoints);
     for (const std::int64_t step : steps)
         if (step >= 0 && step <= last) sheet.curve.push_back(pointAt(step));
-    if (!newCurve && sheet.verb != GoOn::StartFromWeights && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != is.totalUpdates && after.schedule.name != "constant")
+    if (!beginsAnew && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != newLength && plan::hasLength(after.schedule))
         sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
-                                + std::to_string(is.totalUpdates) + " unless a new curve is asked for");
+                                + std::to_string(newLength) + " unless a new curve is asked for");
 }
 
 /// The session whose configuration belongs to what is loaded.
@@ -199,7 +206,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     sheet.plannedBefore = plannedWith(before, perEpoch);
     sheet.plannedAfter = plannedWith(after, perEpoch);
     if (sheet.plannedAfter) sheet.left = std::max<std::int64_t>(0, *sheet.plannedAfter - sheet.step.value());
-    addRates(sheet, before, after, checkpoint.empty() ? std::nullopt : storedCurveLength(run.checkpoints() / checkpoint), changes.newCurve);
+    addRates(sheet, before, after, checkpoint.empty() ? StoredCurve() : storedCurve(run.checkpoints() / checkpoint), changes.newCurve);
     findRefusal(sheet, run, before, after, counters, problems);
     return sheet;
 }

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "plan/order.h"
+#include "plan/schedule.h"
 
 namespace lathe::plan {
 namespace {
@@ -32,6 +33,23 @@ std::string shareText(const config::RunConfig& config) {
         text += (rank ? ", rank " : "rank ") + std::to_string(rank) + " runs " + count(static_cast<std::int64_t>(share.count()), "micro-batch");
     }
     return ranks > 8 ? text + " …" : text;
+}
+
+std::string scheduleText(const config::ScheduleSection& schedule, const std::string& metric) {
+    const std::string end = shortText(schedule.finalFactor), factor = shortText(schedule.decayFactor);
+    const auto percent = [](double part) { return shortText(100 * part) + " %"; };
+    std::string text = schedule.name;
+    if (schedule.name == "cosine" && schedule.cycles > 1) text += " in " + std::to_string(schedule.cycles) + " falls";
+    if (schedule.name == "one_cycle") text += ", rising over the first " + percent(schedule.risePart);
+    if (schedule.name == "wsd") text += ", falling over the last " + percent(schedule.decayPart);
+    if (schedule.name == "step") text += ", · " + factor + " after each " + count(schedule.decayUpdates, "update");
+    if (schedule.name == "exponential") text += ", · " + factor + " within " + count(schedule.decayUpdates, "update");
+    if (schedule.name == "plateau")
+        text += ", · " + factor + " once evaluation.best_metric (" + metric + ") got no better in " + count(schedule.patience + 1, "evaluation");
+    if (hasLength(schedule))
+        text += " to " + end + " of the peak over " + (schedule.totalUpdates ? count(*schedule.totalUpdates, "update") : std::string("the planned length of the run"));
+    if (schedule.warmupUpdates > 0) text = "warm-up over " + count(schedule.warmupUpdates, "update") + ", then " + text;
+    return text;
 }
 
 bool mayScale(const config::RunConfig& config) { return config.precision.mode == "fp16" || config.precision.mode == "auto"; }
@@ -67,13 +85,14 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
                       count(config.precision.maxSkippedInARow, "skip") + " in a row the run ends as diverged"});
     if (config.optimizer.maxGradNorm)
         events.push_back({"clip", "gradients · " + shortText(*config.optimizer.maxGradNorm) + " / norm where the norm is larger than " + shortText(*config.optimizer.maxGradNorm)});
-    events.push_back({"optimizer", config.optimizer.name + " with the rate of " + config.schedule.name + " at global_step"});
+    events.push_back({"optimizer", config.optimizer.name + " with the rate at global_step, peak " + shortText(config.optimizer.learningRate) + ": " +
+                      scheduleText(config.schedule, config.evaluation.bestMetric)});
     events.push_back({"buffers", std::string("statistics of BatchNorm, in the order of the micro-batches") + (several ? " of all ranks" : "")});
     if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
     events.push_back({"counters", "micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, epoch and place"});
     if (several) events.push_back({"agree", "stop, pause, save and evaluate are done when any rank asks for them, on all ranks at this update"});
     events.push_back({"log", "every " + toText(config.telemetry.logEvery)});
-    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, early stop"});
+    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") + "early stop"});
     events.push_back({"save", "when due (" + toText(config.checkpoint.every) + ")" + (several ? "; the first rank writes" : "")});
     return events;
 }

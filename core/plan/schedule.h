@@ -1,7 +1,22 @@
-// Learning rate as a pure function of the number of applied updates: nothing to save, nothing that can drift.
+// Learning rate as a function of the number of applied updates: nothing to save, nothing that can drift. Only the plateau
+// schedule looks at evaluations, and has state (Plateau).
+//
+// A curve is the schedule section of a configuration with total_updates filled in (scheduleOf). Warm-up over W updates
+// gives 1/W, 2/W, …, 1 of the curve's first value; with n = total - W, and j updates after warm-up, what follows is
+//   linear, cosine, polynomial   fall from 1 towards final_factor in n equal steps, so that the last update still learns:
+//                                W 4, total 10, linear, final 0 gives .25 .5 .75 1 1 .8333 .6667 .5 .3333 .1667
+//   cosine with cycles           falls so many times within n, each cycle_growth times as long as the one before
+//                                (Loshchilov and Hutter 2017, SGDR; PyTorch's CosineAnnealingWarmRestarts with T_0 = the first)
+//   one_cycle                    rises from start_factor to 1 over rise_part · n, then falls to final_factor, both as a cosine
+//                                (Smith and Topin 2018; PyTorch's OneCycleLR of n + 1 steps)
+//   wsd                          1, then over the last decay_part · n to final_factor (Hu et al. 2024; sqrt: Hägele et al. 2024)
+//   step, exponential            decay_factor to the power of j / decay_updates, whole or not; not below final_factor
+//   constant, plateau            1
+// Beyond its length a curve keeps final_factor.
 #pragma once
 
 #include "base/counters.h"
+#include "config/sections.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,20 +24,34 @@
 
 namespace lathe::plan {
 
-/// The shape of the curve. Warm-up over W updates gives factors 1/W, 2/W, …, 1; the rest falls from 1 towards
-/// finalFactor in (total - W) equal steps, so that the last update still learns: W 4, total 10, linear, final 0 gives
-/// .25 .5 .75 1 1 .8333 .6667 .5 .3333 .1667. Beyond `total` the end value stays.
-struct Schedule {
-    std::string name = "constant";  ///< constant | linear | cosine
-    std::int64_t warmupUpdates = 0;
-    std::int64_t totalUpdates = 1;
-    double finalFactor = 0.0;
-};
+/// Whether the curve has an end, so that it must know its length.
+bool hasLength(const config::ScheduleSection& schedule);
+
+/// The curve of a run that begins now: total_updates is what the configuration says, else `planned`; without either it
+/// stays open, which only curves without a length allow.
+config::ScheduleSection scheduleOf(const config::RunConfig& config, std::optional<std::int64_t> planned);
+
+/// The curve of a run that goes on: the configuration decides about everything but a length that it does not name. That
+/// stays what it was (`stored`), unless a curve is made anew for the planned length.
+config::ScheduleSection scheduleOnResume(const config::RunConfig& config, std::int64_t stored, std::optional<std::int64_t> planned, bool anew);
 
 /// Factor on the base rate for the update that follows `applied` applied ones (0 for the first). In [0, 1].
-double factorAt(const Schedule& schedule, GlobalStep applied);
+double factorAt(const config::ScheduleSection& schedule, GlobalStep applied);
 
 /// A sentence where warm-up takes longer than the run, or nothing.
 std::string warmupDoubt(std::int64_t warmupUpdates, std::optional<GlobalStep> planned);
+
+/// What the plateau schedule remembers. After `patience` evaluations in a row without a better one the next such one cuts
+/// the rate, as PyTorch's ReduceLROnPlateau (threshold mode abs).
+struct Plateau {
+    double scale = 1;                  ///< on the rate
+    std::optional<double> best;
+    std::int64_t stale = 0;            ///< evaluations in a row without a better one
+    std::int64_t resting = 0;          ///< evaluations that are not counted yet
+    GlobalStep seen{-1};               ///< of the newest evaluation: the same one is not taken twice
+
+    /// Takes one evaluation; true when the rate was cut.
+    bool take(const config::ScheduleSection& schedule, double value, bool higherIsBetter, double minDelta, GlobalStep step);
+};
 
 }  // namespace lathe::plan

@@ -74,12 +74,12 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = kBatch, .microBatches = 2});
     const auto precision = makePrecision({}).value();
     Progress progress;
+    Curve curve = Curve::constant(1e-3);
     ActiveTime time(Clock::system());
     TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), &storage, optimizer.get()}}, .parallel = parallel.get(),
-                       .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .best = &best, .progress = &progress, .time = &time};
+                       .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best, .progress = &progress, .time = &time};
     TrainerSettings settings;
     settings.maxUpdates = kSteps + kWarmUp;
-    settings.baseRate = 1e-3;
     settings.maxGradNorm = 1.0;
     Trainer(parts, settings).run();
     const double micros = (processMicros() - windows.started) / kSteps;

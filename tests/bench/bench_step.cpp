@@ -150,14 +150,14 @@ double wholeLoop(const Case& c) {
     Telemetry telemetry(frames, pulse, time, best, {Interval::Unit::Updates, 1});
     Steering steering(*segment, pulse, frames);
     Progress progress;
+    Curve curve = Curve::constant(1e-3);
     const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
     const auto precision = makePrecision({}).value();
     TrainerParts trainer{.task = parts.task.get(), .phases = {{Phase{}, parts.model.get(), &parts.storage, parts.optimizer.get()}},
-                         .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .best = &best,
+                         .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
                          .progress = &progress, .time = &time, .hooks = {&telemetry, &steering}};
     TrainerSettings settings;
     settings.maxUpdates = c.steps;
-    settings.baseRate = 1e-3;
     settings.maxGradNorm = 1.0;
     Trainer(trainer, settings).run();
     segment->setRecorderBytes(0, segment->writtenBytes(0));

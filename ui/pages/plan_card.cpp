@@ -2,6 +2,7 @@
 
 #include "pages/schedule_preview.h"
 #include "plan/order.h"
+#include "plan/schedule.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
@@ -189,9 +190,11 @@ void PlanCard::refreshPlan() {
     } else {
         m_updates->setText(tr("How many updates that is depends on the data."));
     }
-    const std::int64_t total = config.schedule.totalUpdates.value_or(planned.value_or(1000));
-    m_schedule->setSchedule({config.schedule.name, config.schedule.warmupUpdates, std::max<std::int64_t>(1, total), config.schedule.finalFactor},
-                            config.optimizer.learningRate, config.schedule.totalUpdates || planned);
+    constexpr std::int64_t kSomeUpdates = 1000;
+    const bool isKnown = (plan::hasLength(config.schedule) && config.schedule.totalUpdates) || planned;
+    const config::ScheduleSection schedule = plan::scheduleOf(config, planned.value_or(kSomeUpdates));
+    const std::int64_t shown = plan::hasLength(schedule) ? *schedule.totalUpdates : planned.value_or(kSomeUpdates);
+    m_schedule->setSchedule(schedule, config.optimizer.learningRate, std::max<std::int64_t>(1, shown), isKnown);
 }
 
 }  // namespace lathe::pages

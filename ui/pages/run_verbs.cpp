@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "config/config.h"
 #include "pages/run_kind.h"
+#include "plan/schedule.h"
 #include "session/background.h"
 #include "session/qt_text.h"
 
@@ -62,7 +63,7 @@ std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run,
     const config::RunSection& section = loaded->config.run;
     const config::ScheduleSection& schedule = loaded->config.schedule;
     std::optional<double> endRate;
-    if (schedule.name != "constant" && !schedule.totalUpdates) endRate = loaded->config.optimizer.learningRate * schedule.finalFactor;
+    if (plan::hasLength(schedule) && !schedule.totalUpdates) endRate = loaded->config.optimizer.learningRate * schedule.finalFactor;
     if (section.maxUpdates && (!section.epochs || done >= *section.maxUpdates)) return Target{QStringLiteral("run.max_updates"), tr("updates"), *section.maxUpdates, endRate};
     if (section.epochs) return Target{QStringLiteral("run.epochs"), tr("epochs"), *section.epochs, endRate};
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "pages/schedule_preview.h"
 
 #include "base/number_text.h"
+#include "plan/schedule.h"
 #include "session/qt_text.h"
 #include "theme/theme.h"
 
@@ -18,9 +19,10 @@ SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void SchedulePreview::setSchedule(const plan::Schedule& schedule, double peak, bool updatesKnown) {
+void SchedulePreview::setSchedule(const config::ScheduleSection& schedule, double peak, std::int64_t updates, bool updatesKnown) {
     m_schedule = schedule;
     m_peak = peak;
+    m_updates = updates;
     m_updatesKnown = updatesKnown;
     setAccessibleDescription(tr("%1, peak %2, %3 warm-up updates").arg(session::toQt(schedule.name), session::toQt(shortText(peak))).arg(schedule.warmupUpdates));
     update();
@@ -35,14 +37,14 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setPen(c.muted);
     painter.drawText(QRectF(0, 0, width(), 14), Qt::AlignVCenter | Qt::AlignLeft, session::toQt(shortText(m_peak)));
     painter.drawText(QRectF(0, plot.bottom() + 3, width(), 15), Qt::AlignVCenter | Qt::AlignLeft, QStringLiteral("0"));
-    const QString end = m_updatesKnown ? tr("%1 updates").arg(QLocale().toString(qint64(m_schedule.totalUpdates))) : tr("end of the run");
+    const QString end = m_updatesKnown ? tr("%1 updates").arg(QLocale().toString(qint64(m_updates))) : tr("end of the run");
     painter.drawText(QRectF(0, plot.bottom() + 3, width(), 15), Qt::AlignVCenter | Qt::AlignRight, end);
     painter.setPen(QPen(c.grid, 1));
     painter.drawLine(plot.topLeft(), plot.topRight());
     painter.setPen(QPen(c.borderStrong, 1));
     painter.drawLine(plot.bottomLeft(), plot.bottomRight());
 
-    const std::int64_t last = std::max<std::int64_t>(1, m_schedule.totalUpdates - 1);
+    const std::int64_t last = std::max<std::int64_t>(1, m_updates - 1);
     const int points = int(std::min<std::int64_t>(last, 400));
     QPolygonF line;
     for (int i = 0; i <= points; ++i) {

@@ -199,7 +199,7 @@ private:
         ReplicaCheck replicas(*setup.parallel, setup.state, setup.config.parallel.checkReplicas);
         TrainerParts parts{.task = setup.task.get(), .phases = {{setup.task->phases().front(), setup.model.get(), setup.storage.get(), setup.optimizer.get()}},
                            .parallel = setup.parallel.get(), .precision = setup.precision.get(), .accumulation = &accumulation, .windows = &windows,
-                           .evaluationData = evaluation ? &*evaluation : nullptr, .best = &*setup.best, .progress = &setup.progress, 
+                           .evaluationData = evaluation ? &*evaluation : nullptr, .curve = &*setup.curve, .best = &*setup.best, .progress = &setup.progress,
                            .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry}};
         if (m_world > 1) parts.hooks.push_back(&replicas);
         if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
@@ -215,7 +215,7 @@ private:
     TrainerSettings settings() const {
         const config::RunConfig& config = m_setup->config;
         return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
-                .baseRate = m_setup->curve->baseRate(), .schedule = m_setup->curve->schedule(), .maxGradNorm = config.optimizer.maxGradNorm,
+                .maxGradNorm = config.optimizer.maxGradNorm,
                 .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, m_setup->plannedUpdates), .saveEvery = config.checkpoint.every,
                 .saveBest = config.checkpoint.keepBest > 0};
     }

@@ -40,7 +40,7 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
         return Error{ErrorCode::Config, std::to_string(place.world) + " ranks share an epoch of " + std::to_string(batches) + " micro-batches: some would never have one. "
                      "Use fewer parallel.ranks, or a smaller data.batch_size", "parallel.ranks", {}};
     plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
-    LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates));
+    LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates, {best->metric(), best->higherIsBetter()}));
     return {};
 }
 

@@ -85,6 +85,7 @@ void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& out
                    {{"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest}, {"seconds", outcome.seconds},
                     {"samples", outcome.samples}, {"counters", rundir::countersJson(counters)}}, counters);
     if (outcome.isBest) tellBest(m_frames, m_best, counters);
+    if (!outcome.rateCut.empty()) m_frames.event("rate_cut", outcome.rateCut, {}, counters);
 }
 
 void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counters) {

@@ -1,39 +1,78 @@
 #include "engine/train/curve.h"
 
 #include "base/number_text.h"
+#include "config/schema.h"
+
+#include <cmath>
 
 namespace lathe::engine {
+namespace {
 
-Result<Curve> Curve::make(const config::RunConfig& config, std::optional<GlobalStep> planned) {
-    Curve curve;
-    curve.m_schedule.name = config.schedule.name;
-    curve.m_schedule.warmupUpdates = config.schedule.warmupUpdates;
-    curve.m_schedule.finalFactor = config.schedule.finalFactor;
-    curve.m_baseRate = config.optimizer.learningRate;
-    if (config.schedule.totalUpdates) curve.m_schedule.totalUpdates = *config.schedule.totalUpdates;
-    else if (planned) curve.m_schedule.totalUpdates = planned->value();
-    else if (config.schedule.name != "constant")
+/// Keys that have stood in every checkpoint. The others of the section stand there where they differ from their default, so
+/// that the state of a curve that does without them is what it always was.
+bool isAlwaysSaved(const std::string& name) {
+    return name == "name" || name == "warmup_updates" || name == "total_updates" || name == "final_factor";
+}
+
+/// The fields of the schedule section that only some kinds use.
+std::vector<config::Field> furtherFields() {
+    std::vector<config::Field> fields;
+    for (const config::Section& section : config::Schema::builtin().sections())
+        for (const config::Field& field : section.fields)
+            if (section.name == "schedule" && !isAlwaysSaved(field.name)) fields.push_back(field);
+    return fields;
+}
+
+std::string orNone(const std::optional<double>& value) { return value ? exactText(*value) : "none"; }
+
+}  // namespace
+
+Curve Curve::constant(double rate) {
+    config::ScheduleSection schedule;
+    schedule.name = "constant";
+    return Curve(schedule, rate);
+}
+
+Result<Curve> Curve::make(const config::RunConfig& config, std::optional<GlobalStep> planned, config::Metric metric) {
+    Curve curve(plan::scheduleOf(config, planned ? std::optional(planned->value()) : std::nullopt), config.optimizer.learningRate);
+    if (!curve.m_schedule.totalUpdates && plan::hasLength(config.schedule))
         return Error{ErrorCode::Config, "The run has no planned end, so the " + config.schedule.name +
                      " schedule needs schedule.total_updates", "schedule.total_updates", {}};
+    curve.m_metric = std::move(metric);
+    curve.m_minDelta = config.evaluation.minDelta;
+    curve.m_savedMetric = curve.watched();
     return curve;
+}
+
+std::string Curve::take(const Metrics& metrics, GlobalStep at) {
+    if (!watches()) return {};
+    const auto found = metrics.find(m_metric.name);
+    const double value = found == metrics.end() ? std::nan("") : found->second;
+    if (!m_plateau.take(m_schedule, value, m_metric.higherIsBetter, m_minDelta, at)) return {};
+    return "The learning rate is now " + shortText(rateAt(at)) + ": no better " + m_metric.name + " than " +
+           (m_plateau.best ? shortText(*m_plateau.best) : std::string("none")) + " in " + std::to_string(m_schedule.patience + 1) + " evaluations";
 }
 
 std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned, GlobalStep at, bool anew) {
     std::vector<std::string> changes;
-    const std::int64_t stored = m_schedule.totalUpdates;
+    const std::int64_t stored = m_schedule.totalUpdates.value_or(1);
     const double rateBefore = rateAt(at), baseBefore = m_baseRate;
-    const std::optional<std::int64_t> wanted = config.schedule.totalUpdates || !planned ? config.schedule.totalUpdates : std::optional(planned->value());
-    m_schedule.name = config.schedule.name;
-    m_schedule.warmupUpdates = config.schedule.warmupUpdates;
-    m_schedule.finalFactor = config.schedule.finalFactor;
+    const std::optional<std::int64_t> wanted = plan::scheduleOf(config, planned ? std::optional(planned->value()) : std::nullopt).totalUpdates;
+    const bool changesKind = m_schedule.name != config.schedule.name;
+    m_schedule = plan::scheduleOnResume(config, stored, planned ? std::optional(planned->value()) : std::nullopt, anew);
     m_baseRate = config.optimizer.learningRate;
-    if (wanted && (anew || config.schedule.totalUpdates)) m_schedule.totalUpdates = *wanted;
-    const std::string length = std::to_string(m_schedule.totalUpdates);
-    if (m_schedule.totalUpdates != stored) changes.push_back("The learning-rate curve is now " + length + " updates long, it was " + std::to_string(stored));
-    else if (wanted && *wanted != stored && m_schedule.name != "constant")
-        changes.push_back("The run is now " + std::to_string(*wanted) + " updates long; its learning-rate curve keeps " + length +
+    const std::int64_t length = *m_schedule.totalUpdates;
+    if (plan::hasLength(m_schedule) && length != stored)
+        changes.push_back("The learning-rate curve is now " + std::to_string(length) + " updates long, it was " + std::to_string(stored));
+    else if (plan::hasLength(m_schedule) && wanted && *wanted != stored)
+        changes.push_back("The run is now " + std::to_string(*wanted) + " updates long; its learning-rate curve keeps " + std::to_string(length) +
                           " (--new-curve makes it anew), so the rate " +
                           (rateAt(at) > 0 ? "goes on at " + shortText(rateAt(at)) : std::string("is 0 from here on: nothing will be learned")));
+    if (changesKind || anew || m_savedMetric != watched()) {
+        if (watches() && m_plateau.best) changes.push_back("The plateau schedule begins anew: evaluations before are not counted");
+        m_plateau = {};
+        m_savedMetric = watched();
+    }
     if (baseBefore != m_baseRate) changes.push_back("The learning rate is now " + shortText(m_baseRate) + ", it was " + shortText(baseBefore));
     if (rateAt(at) != rateBefore)
         changes.push_back("The rate of update " + std::to_string(at.value() + 1) + " is " + shortText(rateAt(at)) + ", by the stored curve it was " + shortText(rateBefore));
@@ -41,21 +80,51 @@ std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::
 }
 
 StateValues Curve::stateValues() const {
-    return {{"name", m_schedule.name},
-            {"warmup_updates", std::to_string(m_schedule.warmupUpdates)},
-            {"total_updates", std::to_string(m_schedule.totalUpdates)},
-            {"final_factor", exactText(m_schedule.finalFactor)},
-            {"learning_rate", exactText(m_baseRate)}};
+    StateValues values{{"name", m_schedule.name},
+                       {"warmup_updates", std::to_string(m_schedule.warmupUpdates)},
+                       {"total_updates", std::to_string(m_schedule.totalUpdates.value_or(1))},
+                       {"final_factor", exactText(m_schedule.finalFactor)},
+                       {"learning_rate", exactText(m_baseRate)}};
+    config::RunConfig config;
+    config.schedule = m_schedule;
+    const config::Values all = config::toValues(config);
+    for (const config::Field& field : furtherFields())
+        if (const config::Value& value = all.find(field.key())->second; value != field.defaultValue) values[field.name] = config::valueText(value);
+    if (!watches()) return values;
+    values["plateau_metric"] = m_savedMetric;
+    values["plateau_scale"] = exactText(m_plateau.scale);
+    values["plateau_best"] = orNone(m_plateau.best);
+    values["plateau_stale"] = std::to_string(m_plateau.stale);
+    values["plateau_resting"] = std::to_string(m_plateau.resting);
+    values["plateau_seen"] = std::to_string(m_plateau.seen.value());
+    return values;
 }
 
 Result<void> Curve::setStateValues(const StateValues& values) {
     StateValueReader reader(values);
-    Curve read;
-    read.m_schedule.name = reader.text("name");
-    read.m_schedule.warmupUpdates = reader.integer("warmup_updates");
-    read.m_schedule.totalUpdates = reader.integer("total_updates");
-    read.m_schedule.finalFactor = reader.number("final_factor");
+    Curve read = *this;
+    config::RunConfig config;
+    config.schedule.name = reader.text("name");
+    config.schedule.warmupUpdates = reader.integer("warmup_updates");
+    config.schedule.totalUpdates = reader.integer("total_updates");
+    config.schedule.finalFactor = reader.number("final_factor");
     read.m_baseRate = reader.number("learning_rate");
+    config::Values all = config::toValues(config);
+    for (const config::Field& field : furtherFields()) {
+        if (!values.contains(field.name)) continue;
+        LATHE_TRY_ASSIGN(all[field.key()], config::readValue(field, reader.text(field.name)));
+    }
+    read.m_schedule = config::fromValues(all).schedule;
+    read.m_plateau = {};
+    if (read.watches()) {
+        read.m_savedMetric = reader.text("plateau_metric");
+        read.m_plateau.scale = reader.number("plateau_scale");
+        if (values.contains("plateau_best") && values.at("plateau_best") == "none") static_cast<void>(reader.text("plateau_best"));
+        else read.m_plateau.best = reader.number("plateau_best");
+        read.m_plateau.stale = reader.integer("plateau_stale");
+        read.m_plateau.resting = reader.integer("plateau_resting");
+        read.m_plateau.seen = GlobalStep(reader.integer("plateau_seen"));
+    }
     LATHE_TRY(reader.finish(stateName()));
     *this = read;
     return {};

@@ -37,6 +37,7 @@ using Metrics = std::map<std::string, double>;
 struct EvaluationOutcome {
     Metrics metrics;
     bool isBest = false;
+    std::string rateCut;         ///< a sentence when the plateau schedule cut the learning rate
     double seconds = 0;
     std::int64_t samples = 0;
 };

@@ -138,7 +138,7 @@ void Trainer::checkTarget() {
             " was skipped, as the events tell. Look for huge values in the data, or lower optimizer.learning_rate", false);
     else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs)
         end(rundir::State::Completed, "Finished " + std::to_string(at.epoch.value()) + (at.epoch.value() == 1 ? " epoch" : " epochs") + where +
-            ", learning rate at " + shortText(plan::factorAt(m_settings.schedule, GlobalStep(std::max<std::int64_t>(0, at.globalStep.value() - 1)))) +
+            ", learning rate at " + shortText(m_parts.curve->factorAt(GlobalStep(std::max<std::int64_t>(0, at.globalStep.value() - 1)))) +
             " of its peak");
     else if (m_parts.best->patienceUsedUp())
         end(rundir::State::Completed, m_parts.best->sentence() + " (evaluation.patience)");

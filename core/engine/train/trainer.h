@@ -16,13 +16,13 @@
 #include "engine/parallel/parallel.h"
 #include "engine/task/task.h"
 #include "engine/train/accumulation.h"
+#include "engine/train/curve.h"
 #include "engine/train/hooks.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/precision.h"
 #include "engine/train/probe.h"
 #include "engine/train/progress.h"
 #include "engine/train/triggers.h"
-#include "plan/schedule.h"
 
 #include <functional>
 #include <memory>
@@ -96,6 +96,7 @@ struct TrainerParts {
     const Accumulation* accumulation = nullptr;
     WindowSource* windows = nullptr;
     EvaluationSource* evaluationData = nullptr;   ///< null: nothing is held out
+    Curve* curve = nullptr;
     BestValue* best = nullptr;
     Progress* progress = nullptr;
     Saver* saver = nullptr;                       ///< null: nothing is saved
@@ -106,8 +107,6 @@ struct TrainerParts {
 struct TrainerSettings {
     std::uint64_t seed = 0;
     std::optional<std::int64_t> epochs, maxUpdates;
-    double baseRate = 0;
-    plan::Schedule schedule;
     std::optional<double> maxGradNorm;
     std::int64_t maxSkippedInARow = 50;
     Interval evaluateEvery, saveEvery;

@@ -47,7 +47,7 @@ UpdateResult Trainer::attempt(bool apply) {
 
 UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     UpdateResult result;
-    result.learningRate = m_settings.baseRate * plan::factorAt(m_settings.schedule, m_progress.counters.globalStep);
+    result.learningRate = m_parts.curve->rateAt(m_progress.counters.globalStep);
     result.scale = m_parts.precision->scale();
     weighWindow(result);
     if (std::all_of(m_totals.begin(), m_totals.end(), [](double total) { return total == 0; })) {
@@ -181,6 +181,7 @@ void Trainer::evaluate() {
     m_progress.evaluatedStep = m_progress.counters.globalStep;
     m_metrics = done.metrics;
     done.isBest = m_newBest = m_parts.best->take(done.metrics, m_progress.counters.globalStep);
+    done.rateCut = m_parts.curve->take(done.metrics, m_progress.counters.globalStep);
     visit({.point = Point::EvalEnd, .evaluation = &done});
     checkTarget();
 }

@@ -78,6 +78,14 @@ private Q_SLOTS:
         row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
         row("warm-up beyond the end", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 200\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
         row("warm-up beyond the curve", "schedule:\n  warmup_updates: 200\n  total_updates: 100\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
+        row("more falls than updates", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 60\n  cycles: 50\n", "schedule.cycles", "the 40 updates");
+        row("growth of one fall", "schedule:\n  cycle_growth: 2\n", "schedule.cycle_growth", "no effect", Severity::Warning);
+        row("plateau, no evaluation", "evaluation:\n  every: never\nschedule:\n  name: plateau\n", "schedule.name", "never");
+        row("plateau, no data for it", "  eval_fraction: 0\nevaluation:\n  every: never\nschedule:\n  name: plateau\n", "schedule.name", "never");
+        row("cut that cuts nothing", "schedule:\n  name: plateau\n  decay_factor: 1\n", "schedule.decay_factor", "cuts nothing", Severity::Warning);
+        row("negative factor", "schedule:\n  name: step\n  decay_factor: -0.5\n", "schedule.decay_factor", "above 0");
+        row("negative final factor", "schedule:\n  final_factor: -1\n", "schedule.final_factor", "from 0 to 1");
+        row("unknown schedule", "schedule:\n  name: cosin\n", "schedule.name", "did you mean cosine?");
         row("csv without target", "  format: csv\n", "data.target", "to predict");
         row("two targets of a classification", "  format: csv\n  target: [a, b]\n", "data.target", "one target");
         row("feature twice", "  format: csv\n  target: [y]\n  features: [a, a]\n", "data.features", "twice");

@@ -196,7 +196,6 @@ struct Fixture {
         this->optimizer = Optimizer::make(section, storage).value();
         config::EvaluationSection evaluationSection;
         best = std::make_unique<BestValue>(BestValue::make(evaluationSection, task.metricInfo()).value());
-        settings.baseRate = section.learningRate;
         settings.epochs = 1;
     }
     static config::OptimizerSection sgd(double rate) {
@@ -215,7 +214,7 @@ struct Fixture {
         accumulation = std::make_unique<PlannedAccumulation>(shape);
         TrainerParts parts{.task = &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get()}},
                            .parallel = parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = &windows,
-                           .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .best = best.get(), .progress = &progress,
+                           .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress,
                            .saver = saves ? &saver : nullptr, .time = &time, .hooks = {&recorder}};
         if (second) parts.phases.push_back(*second);
         return Trainer(parts, settings).run();
@@ -240,6 +239,7 @@ struct Fixture {
     std::unique_ptr<Precision> precision = makePrecision({}).value();
     std::unique_ptr<Accumulation> accumulation;
     plan::OrderShape shape;
+    Curve curve = Curve::constant(section.learningRate);
     TrainerSettings settings;
     std::optional<PhaseParts> second;
 };

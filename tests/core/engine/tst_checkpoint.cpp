@@ -388,7 +388,7 @@ private Q_SLOTS:
         const Curve stored = Curve::make(config, GlobalStep(20)).value();
         Curve kept = Curve::make(config, GlobalStep(40)).value(), anew = kept;
         QVERIFY(kept.setStateValues(stored.stateValues()).ok() && anew.setStateValues(stored.stateValues()).ok());
-        const auto rate = [](const Curve& curve, std::int64_t step) { return curve.baseRate() * plan::factorAt(curve.schedule(), GlobalStep(step)); };
+        const auto rate = [](const Curve& curve, std::int64_t step) { return curve.rateAt(GlobalStep(step)); };
 
         auto told = kept.reconcile(config, GlobalStep(40), GlobalStep(12), false);
         QCOMPARE(told.size(), std::size_t(1));

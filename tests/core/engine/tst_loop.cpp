@@ -83,13 +83,13 @@ private Q_SLOTS:
         Fixture f(1, at::kFloat, Fixture::sgd(0.1));
         f.windows.batches = ones(batches);
         f.settings.epochs = 3;
-        f.settings.schedule = {"linear", 0, updates, 0.0};
+        f.curve = Curve({.name = "linear", .totalUpdates = updates}, 0.1);
         const Ending ending = f.run(window);
         QCOMPARE(f.progress.counters.globalStep.value(), updates);
         QCOMPARE(plan::plannedUpdates(f.shape, 3, {})->value(), updates);
         QCOMPARE(ending.state, rundir::State::Completed);
         for (const Row& row : f.recorder.rows)
-            QCOMPARE(row.result.learningRate, 0.1 * plan::factorAt(f.settings.schedule, GlobalStep(row.counters.globalStep.value() - 1)));
+            QCOMPARE(row.result.learningRate, 0.1 * plan::factorAt(f.curve.schedule(), GlobalStep(row.counters.globalStep.value() - 1)));
     }
 
     void lossIsWeightedOverTheWholeWindow() {
@@ -121,7 +121,7 @@ private Q_SLOTS:
         const PlannedAccumulation accumulation(f.shape);
         TwoTerms task;
         TrainerParts parts{.task = &task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .best = f.best.get(),
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         Trainer(parts, f.settings).run();
         // sums 1 and 5, weights 3; squares 1 and 25, weights 4, coefficient 1/2

@@ -134,13 +134,12 @@ private Q_SLOTS:
         Progress progress;
         ActiveTime time(Clock::system());
         test::Recorder recorder;
+        Curve curve({.name = "linear", .warmupUpdates = 4, .finalFactor = 0.1, .totalUpdates = 50}, c.optimizer.learningRate);
         TrainerParts trainerParts{.task = task.get(), .phases = {{Phase{}, model.get(), &storage, optimizer.get()}}, .parallel = parallel.get(),
-                                  .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .best = &best,
+                                  .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
                                   .progress = &progress, .time = &time, .hooks = {&recorder}};
         TrainerSettings settings;
         settings.maxUpdates = 50;
-        settings.baseRate = c.optimizer.learningRate;
-        settings.schedule = {"linear", 4, 50, 0.1};
         settings.maxGradNorm = c.optimizer.maxGradNorm;
         QCOMPARE(Trainer(trainerParts, settings).run().state, rundir::State::Completed);
 

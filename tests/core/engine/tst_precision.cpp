@@ -52,7 +52,7 @@ struct Run {
         f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
         const PlannedAccumulation accumulation(f.shape);
         TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &model, &storage, optimizer.get()}}, .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .best = f.best.get(),
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
     }
@@ -113,7 +113,7 @@ private Q_SLOTS:
         std::vector<double> inputs{1.0};
         inputs.resize(256, std::ldexp(1.0, -9));
         run.feed(inputs);
-        run.f.settings.baseRate = 256;  // undoes the division by the window's weight
+        run.f.curve = Curve::constant(256);  // undoes the division by the window's weight
         QVERIFY(run.run(256).state == rundir::State::Completed);
         QCOMPARE(1.0 - run.model.p().item<double>(), 1.498046875);
         at::Tensor narrow = at::ones({}, at::kBFloat16);
@@ -141,7 +141,7 @@ private Q_SLOTS:
         const auto rates = [](const std::string& name, const std::vector<double>& inputs) {
             Run run(name, Fixture::sgd(1e-3));
             run.feed(inputs);
-            run.f.settings.schedule = {.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
+            run.f.curve = Curve({.name = "linear", .warmupUpdates = 4, .totalUpdates = 10}, 1e-3);
             run.run();
             std::vector<double> applied;
             for (const Row& row : run.f.recorder.rows)
@@ -202,7 +202,7 @@ private Q_SLOTS:
             adamw.learningRate = 0.1;
             Run run(name, adamw);
             run.feed({0.5, 0.5, std::nan(""), 0.5});
-            run.f.settings.baseRate = 0.1;
+            run.f.curve = Curve::constant(0.1);
             std::vector<at::Tensor> before, after;
             run.f.recorder.act = [&](const HookContext& context, Wishes&) {
                 if (context.point != Point::Update) return;
@@ -255,13 +255,13 @@ private Q_SLOTS:
             batch.ids.assign(12, i);
             f.windows.batches.push_back(batch);
         }
-        f.settings.baseRate = 0.01;
+        f.curve = Curve::constant(0.01);
         f.precision = makePrecision(mode(name.toStdString())).value();
         f.shape = {.samples = 30, .batchSize = 1, .microBatches = 1};
         const PlannedAccumulation accumulation(f.shape);
         BestValue best = BestValue::make({}, task->metricInfo()).value();
         TrainerParts parts{.task = task.get(), .phases = {{Phase{}, made.get(), &storage, optimizer.get()}}, .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .best = &best,
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best,
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         const Ending ending = Trainer(parts, f.settings).run();
         QVERIFY2(ending.state == rundir::State::Completed, ending.why.c_str());

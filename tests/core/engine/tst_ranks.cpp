@@ -104,12 +104,11 @@ std::vector<Outcome> trained(const Layout& layout, const std::string& model, std
         const PlannedAccumulation accumulation(f.shape);
         BestValue best = BestValue::make({}, real.task->metricInfo()).value();
         TrainerParts parts{.task = real.task.get(), .phases = {{Phase{}, real.model.get(), real.storage.get(), real.optimizer.get()}}, .parallel = &parallel,
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .best = &best,
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .curve = &f.curve, .best = &best,
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         f.settings.epochs = 2;
-        f.settings.baseRate = 0.01;
         f.settings.maxGradNorm = 1.0;
-        f.settings.schedule = {.name = "linear", .warmupUpdates = 3, .totalUpdates = 20};
+        f.curve = Curve({.name = "linear", .warmupUpdates = 3, .totalUpdates = 20}, 0.01);
         const Ending ending = Trainer(parts, f.settings).run();
         if (ending.state != rundir::State::Completed) qWarning("%s", ending.why.c_str());
         Outcome& outcome = outcomes[static_cast<std::size_t>(parallel.rank())];
@@ -138,7 +137,7 @@ struct Small {
         f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
         const PlannedAccumulation accumulation(f.shape);
         TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = &m_parallel,
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .best = f.best.get(),
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
     }

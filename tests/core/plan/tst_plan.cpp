@@ -1,3 +1,5 @@
+#include "config/schema.h"
+#include "golden_schedules.h"
 #include "plan/explain.h"
 #include "plan/order.h"
 #include "plan/random.h"
@@ -13,6 +15,7 @@
 
 using namespace lathe;
 using namespace lathe::plan;
+using namespace lathe::config;
 
 class TestPlan : public QObject {
     Q_OBJECT
@@ -253,26 +256,134 @@ private Q_SLOTS:
         QVERIFY(warmupDoubt(500, GlobalStep(40)).find("500 updates and the run has 40") != std::string::npos);
     }
     void linearWithWarmupGivesTheStatedFactors() {
-        const Schedule schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
+        const ScheduleSection schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
         const double expected[] = {.25, .5, .75, 1, 1, 5.0 / 6, 4.0 / 6, .5, 2.0 / 6, 1.0 / 6};
         for (int k = 0; k < 10; ++k) QVERIFY(std::abs(factorAt(schedule, GlobalStep(k)) - expected[k]) < 1e-12);
         QCOMPARE(factorAt(schedule, GlobalStep(10)), 0.0);
         QCOMPARE(factorAt(schedule, GlobalStep(1000)), 0.0);
     }
     void cosineIsSymmetricAroundItsMiddleAndEndsAtTheFinalFactor() {
-        const Schedule schedule{.name = "cosine", .warmupUpdates = 0, .totalUpdates = 100, .finalFactor = 0.1};
+        const ScheduleSection schedule{.name = "cosine", .finalFactor = 0.1, .totalUpdates = 100};
         QCOMPARE(factorAt(schedule, GlobalStep(0)), 1.0);
         QVERIFY(std::abs(factorAt(schedule, GlobalStep(50)) - 0.55) < 1e-12);
         QVERIFY(std::abs(factorAt(schedule, GlobalStep(100)) - 0.1) < 1e-12);
     }
     void degenerateLengthsDivideByNothing() {
-        for (const char* name : {"constant", "linear", "cosine"})
-            for (std::int64_t warmup : {0, 1, 20})
-                for (std::int64_t total : {0, 1, 10})
-                    for (std::int64_t k : {0, 1, 9, 19, 20, 500}) {
-                        const double factor = factorAt({name, warmup, total, 0.0}, GlobalStep(k));
-                        QVERIFY(factor >= 0 && factor <= 1);
-                    }
+        for (ScheduleSection schedule : everyKind())
+            for (const double part : {0.0, 0.2, 1.0})
+                for (std::int64_t warmup : {0, 1, 20})
+                    for (std::int64_t total : {0, 1, 10})
+                        for (std::int64_t k : {0, 1, 9, 19, 20, 500}) {
+                            schedule.warmupUpdates = warmup;
+                            schedule.totalUpdates = total;
+                            schedule.risePart = schedule.decayPart = part;
+                            const double factor = factorAt(schedule, GlobalStep(k));
+                            QVERIFY2(factor >= 0 && factor <= 1, schedule.name.c_str());
+                        }
+    }
+    void everyKindEqualsPyTorchs_data() {
+        QTest::addColumn<ScheduleSection>("schedule");
+        QTest::addColumn<std::vector<double>>("expected");
+        const auto row = [](const char* name, ScheduleSection schedule, const std::vector<double>& expected) {
+            schedule.totalUpdates = 70;
+            QTest::newRow(name) << schedule << expected;
+        };
+        row("cosine with restarts", {.name = "cosine", .finalFactor = 0.05, .cycles = 3, .cycleGrowth = 2}, golden::kCosineRestarts);
+        row("cosine with equal cycles", {.name = "cosine", .cycles = 5}, golden::kCosineCycles);
+        row("cosine", {.name = "cosine", .warmupUpdates = 10, .finalFactor = 0.1}, golden::kCosine);
+        row("linear", {.name = "linear", .warmupUpdates = 10, .finalFactor = 0.1}, golden::kLinear);
+        row("polynomial", {.name = "polynomial", .warmupUpdates = 10, .power = 2.5}, golden::kPolynomial);
+        row("step", {.name = "step", .warmupUpdates = 10, .decayFactor = 0.4, .decayUpdates = 7}, golden::kStep);
+        row("exponential", {.name = "exponential", .decayFactor = 0.4, .decayUpdates = 7}, golden::kExponential);
+        row("one cycle", {.name = "one_cycle", .finalFactor = 0.001}, golden::kOneCycle);
+    }
+    void everyKindEqualsPyTorchs() {
+        QFETCH(ScheduleSection, schedule);
+        QFETCH(std::vector<double>, expected);
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            const double factor = factorAt(schedule, GlobalStep(static_cast<std::int64_t>(k)));
+            QVERIFY2(std::abs(factor - expected[k]) <= 1e-12, qPrintable(QString("update %1: %2, PyTorch %3").arg(k).arg(factor).arg(expected[k])));
+        }
+    }
+    void plateauCutsWherePyTorchDoes() {
+        const ScheduleSection schedule{.name = "plateau", .finalFactor = 0.002, .decayFactor = 0.3, .patience = 3, .cooldown = 2};
+        Plateau falls, rises;   // the same, of a metric that is better when it is larger
+        for (std::size_t i = 0; i < golden::kPlateauValues.size(); ++i) {
+            QVERIFY2(std::abs(falls.scale - golden::kPlateauRates[i]) < 1e-12, qPrintable(QString("evaluation %1").arg(i)));
+            QCOMPARE(rises.scale, falls.scale);
+            const GlobalStep step(static_cast<std::int64_t>(10 * (i + 1)));
+            falls.take(schedule, golden::kPlateauValues[i], false, 0.05, step);
+            rises.take(schedule, -golden::kPlateauValues[i], true, 0.05, step);
+        }
+        QCOMPARE(falls.scale, 0.002);
+    }
+    // C6
+    void plateauCutsOnceForOneStretchWithoutGain() {
+        const ScheduleSection schedule{.name = "plateau", .patience = 2};
+        Plateau plateau;
+        std::vector<std::int64_t> cuts;
+        std::int64_t step = 0;
+        for (const double loss : {1.0, 1.1, 1.2, 1.3, 1.3}) {
+            step += 50;
+            for (int again = 0; again < 3; ++again)   // the same evaluation is no new evidence
+                if (plateau.take(schedule, loss, false, 0, GlobalStep(step))) cuts.push_back(step);
+        }
+        QCOMPARE(cuts, std::vector<std::int64_t>{200});
+        QCOMPARE(plateau.scale, 0.1);
+        Plateau lost;   // an evaluation that is no number is none that is better
+        for (std::int64_t i = 1; i <= 3; ++i) lost.take(schedule, std::nan(""), false, 0, GlobalStep(i));
+        QCOMPARE(lost.scale, 0.1);
+    }
+    void stableRateFallsAtTheEndAlone() {
+        ScheduleSection schedule{.name = "wsd", .warmupUpdates = 10, .finalFactor = 0.1, .totalUpdates = 110, .decayPart = 0.2};
+        const auto at = [&](std::int64_t k) { return factorAt(schedule, GlobalStep(k)); };
+        QVERIFY(std::abs(at(4) - 0.5) < 1e-15);
+        for (std::int64_t k = 9; k <= 90; ++k) QCOMPARE(at(k), 1.0);
+        const auto near = [](double a, double b) { return std::abs(a - b) < 1e-12; };
+        QVERIFY(near(at(91), 0.1 + 0.9 * 0.95) && near(at(100), 0.1 + 0.9 * 0.5) && near(at(109), 0.1 + 0.9 * 0.05) && near(at(110), 0.1) && near(at(1000), 0.1));
+        schedule.decayShape = "sqrt";
+        QVERIFY(near(at(95), 0.1 + 0.9 * 0.5) && near(at(90), 1));
+        schedule.decayShape = "cosine";
+        QVERIFY(near(at(95), 0.1 + 0.45 * (1 + std::sqrt(0.5))));
+    }
+    void warmUpLeadsToTheBeginningOfTheCurve() {
+        for (ScheduleSection schedule : everyKind()) {
+            schedule.warmupUpdates = 8;
+            schedule.totalUpdates = 100;
+            const double begin = schedule.name == "one_cycle" ? 0.04 : 1.0;
+            for (std::int64_t k = 0; k < 8; ++k) QVERIFY(std::abs(factorAt(schedule, GlobalStep(k)) - begin * static_cast<double>(k + 1) / 8) < 1e-15);
+            QVERIFY2(std::abs(factorAt(schedule, GlobalStep(8)) - begin) < 1e-15, schedule.name.c_str());
+        }
+    }
+    void onlyCurvesWithAnEndHaveALength() {
+        const Field& length = *Schema::builtin().find("schedule.total_updates");
+        for (const ScheduleSection& schedule : everyKind()) {
+            RunConfig config;
+            config.schedule = schedule;
+            QCOMPARE(hasLength(schedule), isVisible(length, toValues(config)));
+        }
+    }
+    // C5
+    void lengthenedRunKeepsItsCurveUnlessOneIsMadeAnew() {
+        RunConfig config;
+        config.schedule.name = "linear";
+        QCOMPARE(*scheduleOf(config, 20).totalUpdates, 20);
+        QCOMPARE(*scheduleOnResume(config, 20, 40, false).totalUpdates, 20);
+        QCOMPARE(*scheduleOnResume(config, 20, 40, true).totalUpdates, 40);
+        QCOMPARE(*scheduleOnResume(config, 20, 10, false).totalUpdates, 20);
+        QCOMPARE(*scheduleOnResume(config, 20, {}, true).totalUpdates, 20);
+        config.schedule.totalUpdates = 60;
+        QCOMPARE(*scheduleOnResume(config, 20, 40, false).totalUpdates, 60);
+        QCOMPARE(*scheduleOf(config, 20).totalUpdates, 60);
+    }
+
+private:
+    static std::vector<ScheduleSection> everyKind() {
+        std::vector<ScheduleSection> all;
+        for (const std::string& name : Schema::builtin().find("schedule.name")->choices) all.push_back({.name = name});
+        all.push_back({.name = "cosine", .cycles = 3});
+        all.push_back({.name = "cosine", .cycles = 1000, .cycleGrowth = 10});
+        return all;
     }
 };
 

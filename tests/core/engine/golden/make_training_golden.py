@@ -24,6 +24,23 @@ def factor(k, warm, total, final):
     return final + (1 - final) * (1 - min(1.0, (k - warm) / (total - warm)))
 
 
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al. 2023, Symbolic Discovery of Optimization Algorithms (arXiv 2302.06675)."""
+
+    def __init__(self, params, lr, beta1, beta2, weight_decay):
+        super().__init__(params, dict(lr=lr))
+        self.b1, self.b2, self.wd = beta1, beta2, weight_decay
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                m = self.state[p].setdefault("m", torch.zeros_like(p))
+                c = self.b1 * m + (1 - self.b1) * p.grad
+                p -= group["lr"] * (torch.sign(c) + self.wd * p)
+                m.copy_(self.b2 * m + (1 - self.b2) * p.grad)
+
+
 def train(out, case, net, shape, parts, dtype, optimizer, clip):
     torch.set_default_dtype(torch.float64)
     set_weights(net)
@@ -60,6 +77,14 @@ def main():
     train(out, "mlp_adamw", mlp(12, [16, 9], CLASSES), (12,), [32], torch.float32, adamw, 1.0)
     train(out, "mlp_adamw_window", mlp(12, [16, 9], CLASSES), (12,), [12, 12, 5], torch.float32, adamw, 0.5)
     train(out, "mlp_sgd", mlp(12, [16, 9], CLASSES), (12,), [32], torch.float32, sgd, 100.0)
+    adam = lambda ps: torch.optim.Adam(ps, lr=3e-3, betas=(0.8, 0.99), eps=1e-7, weight_decay=1e-2, fused=True)
+    damped = lambda ps: torch.optim.SGD(ps, lr=0.05, momentum=0.9, dampening=0.3, weight_decay=1e-3, fused=True)
+    plain = lambda ps: torch.optim.SGD(ps, lr=0.1, weight_decay=1e-3, fused=True)
+    lion = lambda ps: Lion(ps, lr=1e-3, beta1=0.9, beta2=0.99, weight_decay=0.1)
+    train(out, "mlp_adam", mlp(12, [16, 9], CLASSES), (12,), [32], torch.float32, adam, 1.0)
+    train(out, "mlp_sgd_damped", mlp(12, [16, 9], CLASSES), (12,), [32], torch.float32, damped, 100.0)
+    train(out, "mlp_sgd_plain", mlp(12, [16, 9], CLASSES), (12,), [12, 12, 5], torch.float32, plain, 1.0)
+    train(out, "mlp_lion", mlp(12, [16, 9], CLASSES), (12,), [32], torch.float64, lion, 1.0)
     train(out, "convnet_adamw", Convnet(2, 9, [4, 6], CLASSES, True), (2, 9, 9), [6], torch.float64, adamw, 1.0)
     train(out, "convnet_sgd_window", Convnet(2, 9, [4, 6], CLASSES, True), (2, 9, 9), [6, 6, 3], torch.float64, sgd, 1.0)
     save_file(out, os.path.join(HERE, "training.safetensors"))
