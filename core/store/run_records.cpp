@@ -35,12 +35,13 @@ Result<std::vector<RecordRow>> RunReader::Impl::records(const char* where, const
     return rows;
 }
 
-Result<std::vector<RecordSummary>> RunReader::recordNames() const {
+Result<std::vector<RecordSummary>> RunReader::recordNames(std::int64_t afterId) const {
     std::vector<RecordSummary> names;
     LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
         LATHE_TRY_ASSIGN(const bool there, hasRecords(db));
         if (!there) return {};
-        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT type, name, count(*), min(step), max(step), max(id) FROM records GROUP BY type, name"));
+        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT type, name, count(*), min(step), max(step), max(id) FROM records NOT INDEXED WHERE id>? GROUP BY type, name"));
+        query.bind(afterId);
         while (true) {
             LATHE_TRY_ASSIGN(const bool row, query.step());
             if (!row) return {};
@@ -52,6 +53,28 @@ Result<std::vector<RecordSummary>> RunReader::recordNames() const {
 
 Result<std::vector<RecordRow>> RunReader::records(live::FrameType type, const std::string& name, std::int64_t afterId, std::size_t limit) const {
     return m_impl->records("WHERE type=? AND name=? AND id>? ORDER BY id LIMIT ?", static_cast<std::int64_t>(type), name, afterId, static_cast<std::int64_t>(limit));
+}
+
+Result<std::vector<RecordPlace>> RunReader::recordPlaces(live::FrameType type, const std::string& name, std::int64_t afterId, std::size_t limit) const {
+    std::vector<RecordPlace> places;
+    LATHE_TRY(m_impl->read([&](Database& db) -> Result<void> {
+        LATHE_TRY_ASSIGN(const bool there, hasRecords(db));
+        if (!there) return {};
+        LATHE_TRY_ASSIGN(auto query, db.prepare("SELECT id, session, step, wall_ns FROM records WHERE type=? AND name=? AND id>? ORDER BY id LIMIT ?"));
+        query.bind(static_cast<std::int64_t>(type), name, afterId, static_cast<std::int64_t>(limit));
+        while (true) {
+            LATHE_TRY_ASSIGN(const bool row, query.step());
+            if (!row) return {};
+            places.push_back({query.integer(0), static_cast<std::int32_t>(query.integer(1)), query.integer(2), query.integer(3)});
+        }
+    }));
+    return places;
+}
+
+Result<std::optional<RecordRow>> RunReader::record(std::int64_t id) const {
+    LATHE_TRY_ASSIGN(auto rows, m_impl->records("WHERE id=?", id));
+    if (rows.empty()) return std::optional<RecordRow>();
+    return std::optional<RecordRow>(std::move(rows.front()));
 }
 
 Result<std::vector<RecordRow>> RunReader::newestRecords(live::FrameType type) const {

@@ -66,6 +66,13 @@ struct RecordSummary {
     std::int64_t newestId = 0;
 };
 
+/// Where a record stands; what it says is read by its id.
+struct RecordPlace {
+    std::int64_t id = 0;
+    std::int32_t session = 0;
+    std::int64_t step = 0, wallNs = 0;
+};
+
 struct CheckpointRow {
     std::string folder;                 ///< "s003-000000120"
     std::int32_t session = 0;
@@ -136,10 +143,13 @@ public:
     };
     Result<std::vector<Bucket>> overview(const std::string& name, Line line, std::size_t buckets) const;
     Result<std::vector<EventRow>> events(std::int64_t afterId = 0, std::size_t limit = 10000) const;
-    /// What a program logged beside its curves: one entry a type and name.
-    Result<std::vector<RecordSummary>> recordNames() const;
+    /// What a program logged beside its curves: one entry a type and name. `afterId`: only what came after that record.
+    Result<std::vector<RecordSummary>> recordNames(std::int64_t afterId = 0) const;
     /// The records of a type and name, oldest first.
     Result<std::vector<RecordRow>> records(live::FrameType type, const std::string& name, std::int64_t afterId = 0, std::size_t limit = 1000) const;
+    /// The same without what they say: costs the same for texts and for large tables.
+    Result<std::vector<RecordPlace>> recordPlaces(live::FrameType type, const std::string& name, std::int64_t afterId = 0, std::size_t limit = 10000) const;
+    Result<std::optional<RecordRow>> record(std::int64_t id) const;
     /// The newest record of each name of a type.
     Result<std::vector<RecordRow>> newestRecords(live::FrameType type) const;
     Result<std::vector<CheckpointRow>> checkpoints() const;

@@ -240,6 +240,40 @@
         </message>
     </context>
     <context>
+        <name>lathe::charts::HistogramStrip</name>
+        <message>
+            <source>Histograms over the steps</source>
+            <translation>各步的直方图</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n histogram(s), steps %1 to %2</source>
+            <translation>
+                <numerusform>%n 个直方图，第 %1 步至第 %2 步</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::charts::HistogramView</name>
+        <message>
+            <source>Histogram</source>
+            <translation>直方图</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n bin(s), %1 values from %2 to %3</source>
+            <translation>
+                <numerusform>%n 个区间，%1 个值，从 %2 到 %3</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>%1 … %2: %3</source>
+            <translation>%1 … %2：%3</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::charts::LineChart</name>
         <message>
             <source>1 point</source>
@@ -593,6 +627,57 @@
         <message>
             <source>Cannot read %1: %2</source>
             <translation>无法读取 %1：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::models::RecordNamesModel</name>
+        <message>
+            <source>Table</source>
+            <translation>表格</translation>
+        </message>
+        <message>
+            <source>Histogram</source>
+            <translation>直方图</translation>
+        </message>
+        <message>
+            <source>Picture</source>
+            <translation>图片</translation>
+        </message>
+        <message>
+            <source>Values</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>Files</source>
+            <translation>文件</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Summary values</source>
+            <translation>汇总值</translation>
+        </message>
+        <message>
+            <source>Checkpoint files</source>
+            <translation>检查点文件</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>Records</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Last step</source>
+            <translation>最后一步</translation>
         </message>
     </context>
     <context>
@@ -1341,6 +1426,25 @@
         </message>
     </context>
     <context>
+        <name>lathe::pages::PictureView</name>
+        <message>
+            <source>Picture</source>
+            <translation>图片</translation>
+        </message>
+        <message>
+            <source>%1 × %2 pixels</source>
+            <translation>%1 × %2 像素</translation>
+        </message>
+        <message>
+            <source>%1, shown %2 times as large</source>
+            <translation>%1，放大 %2 倍显示</translation>
+        </message>
+        <message>
+            <source>%1, shown at %2 %</source>
+            <translation>%1，以 %2 % 显示</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::pages::PlanCard</name>
         <message>
             <source>Problems</source>
@@ -1414,6 +1518,92 @@
         <message>
             <source>%1 updates</source>
             <translation>%1 次更新</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RecordBody</name>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Table</source>
+            <translation>表格</translation>
+        </message>
+        <message>
+            <source>Over the steps: a column each, stronger where more values lie</source>
+            <translation>随步数变化：每条记录一列，值越多颜色越浓</translation>
+        </message>
+        <message>
+            <source>Histogram of %1</source>
+            <translation>%1 的直方图</translation>
+        </message>
+        <message>
+            <source>Picture %1</source>
+            <translation>图片 %1</translation>
+        </message>
+        <message>
+            <source>From</source>
+            <translation>从</translation>
+        </message>
+        <message>
+            <source>To</source>
+            <translation>到</translation>
+        </message>
+        <message>
+            <source>Count</source>
+            <translation>数量</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::RecordsTab</name>
+        <message>
+            <source>Filter names</source>
+            <translation>筛选名称</translation>
+        </message>
+        <message>
+            <source>Names of records</source>
+            <translation>记录名称</translation>
+        </message>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Which record</source>
+            <translation>选择记录</translation>
+        </message>
+        <message>
+            <source>Newest</source>
+            <translation>最新</translation>
+        </message>
+        <message>
+            <source>Goes on to each record that comes</source>
+            <translation>随新记录自动前进</translation>
+        </message>
+        <message>
+            <source>Nothing beside the curves yet</source>
+            <translation>曲线之外还没有记录</translation>
+        </message>
+        <message>
+            <source>The records cannot be read</source>
+            <translation>无法读取记录</translation>
+        </message>
+        <message>
+            <source>Texts, tables, histograms and pictures that a program records show up here, for example run.text(step, &quot;sample&quot;, text) in Python.</source>
+            <translation>程序记录的文本、表格、直方图和图片会显示在这里，例如 Python 中的 run.text(step, "sample", text)。</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>session %1</source>
+            <translation>会话 %1</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>%1 / %2</translation>
         </message>
     </context>
     <context>
@@ -1684,6 +1874,10 @@
         <message>
             <source>branch %1</source>
             <translation>分支 %1</translation>
+        </message>
+        <message>
+            <source>Records</source>
+            <translation>记录</translation>
         </message>
     </context>
     <context>
@@ -2065,6 +2259,57 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Cannot write the configuration to %1: %2. Free some space there</source>
             <translation>无法将配置写到 %1：%2。请在那里腾出空间</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::session::RunRecords</name>
+        <message>
+            <source>This record is not in the run's database any more.</source>
+            <translation>运行的数据库中已没有这条记录。</translation>
+        </message>
+        <message>
+            <source>The beginning of a text of %1; lathe-trainer records prints all of it.</source>
+            <translation>这是 %1 文本的开头；lathe-trainer records 可输出全文。</translation>
+        </message>
+        <message>
+            <source>This is neither a PNG nor a JPEG picture.</source>
+            <translation>这不是 PNG 或 JPEG 图片。</translation>
+        </message>
+        <message>
+            <source>This picture has %1 × %2 pixels, too many to be shown here.</source>
+            <translation>这张图片有 %1 × %2 像素，太大，无法在此显示。</translation>
+        </message>
+        <message>
+            <source>This picture is damaged: it cannot be decoded.</source>
+            <translation>这张图片已损坏，无法解码。</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>文件</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <source>Metrics</source>
+            <translation>指标</translation>
         </message>
     </context>
     <context>

@@ -100,6 +100,20 @@ void FixtureRun::event(const std::string& kind, const std::string& text, std::in
     offer(live::FrameType::Event);
 }
 
+void FixtureRun::record(live::RecordFrame record) {
+    record.session = session;
+    record.attempt = record.step;
+    record.wallNs = Clock::system().wallNs();
+    if (record.content.size() > live::kMostInlineBytes || record.type == live::FrameType::Image) {
+        record.blob = hashHex(std::as_bytes(std::span(record.content)));
+        need(makeFolders(FileSystem::real(), m_folder.blobs()));
+        need(replaceFile(FileSystem::real(), m_folder.blobs() / record.blob, record.content));
+        record.content.clear();
+    }
+    live::encode(record, m_buffer);
+    offer(record.type);
+}
+
 void FixtureRun::flush() { need(writer().flush()); }
 
 void FixtureRun::endSession(rundir::State state, const std::string& why) {

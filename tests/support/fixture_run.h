@@ -38,6 +38,8 @@ public:
     /// One row of values, straight into run.sqlite (durable after flush()). Active time is `attempt` times 10 ms.
     void points(std::int64_t attempt, const Values& values);
     void event(const std::string& kind, const std::string& text, std::int64_t attempt, const std::string& json = "{}");
+    /// Session and time are filled in; a content larger than a frame holds, and every image, goes to blobs/.
+    void record(live::RecordFrame record);
     void flush();
     /// Books the end in run.sqlite and sessions/N.json.
     void endSession(rundir::State state = rundir::State::Completed, const std::string& why = {});

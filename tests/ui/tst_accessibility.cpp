@@ -87,8 +87,8 @@ class TestAccessibility : public QObject {
         for (int page = 0; page < 4; ++page) QTest::newRow(names[page]) << page << 0;
         QTest::newRow("Own command") << 0 << 1;
         QTest::newRow("TensorBoard folder") << 0 << 2;
-        const char* tabs[] = {"Charts", "Checkpoints", "Config", "Log"};
-        for (int tab = 0; tab < 4; ++tab) QTest::newRow(tabs[tab]) << 4 << tab;
+        const char* tabs[] = {"Charts", "Checkpoints", "Records", "Config", "Log"};
+        for (int tab = 0; tab < 5; ++tab) QTest::newRow(tabs[tab]) << 4 << tab;
     }
 
 private Q_SLOTS:
@@ -97,6 +97,7 @@ private Q_SLOTS:
         m_run = std::make_unique<tests::FixtureRun>(m_bench->workspace(), "one", std::string());
         m_run->beginSession(1);
         for (int i = 1; i <= 40; ++i) m_run->points(i, {{"train/loss", 1.0 / i}, {"train/lr", 1e-3}});
+        for (int i = 1; i <= 3; ++i) m_run->record({live::FrameType::Text, 0, 0, i, 0, "sample", {}, "text", {}});
         m_run->endSession();
         m_run->checkpoint(1, 40);
         m_run->summary([](rundir::Summary& summary) { summary.state = rundir::State::Completed; });
@@ -178,7 +179,7 @@ private Q_SLOTS:
         QTRY_VERIFY(window.page() == Page::Run);
         QTest::keyClick(&window, Qt::Key_2, Qt::AltModifier);
         QCOMPARE(window.runPage().tab(), pages::RunPage::Checkpoints);
-        QTest::keyClick(&window, Qt::Key_4, Qt::AltModifier);
+        QTest::keyClick(&window, Qt::Key_5, Qt::AltModifier);
         QCOMPARE(window.runPage().tab(), pages::RunPage::Log);
         QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
         QCOMPARE(window.page(), Page::NewRun);

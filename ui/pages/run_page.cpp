@@ -4,6 +4,7 @@
 #include "pages/checkpoints_tab.h"
 #include "pages/config_tab.h"
 #include "pages/log_tab.h"
+#include "pages/records_tab.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
@@ -30,7 +31,7 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
     m_tabs->setExpanding(false);
     m_tabs->setUsesScrollButtons(false);
     m_tabs->setElideMode(Qt::ElideNone);
-    for (const QString& text : {tr("Charts"), tr("Checkpoints"), tr("Config"), tr("Log")}) m_tabs->addTab(text);
+    for (const QString& text : {tr("Charts"), tr("Checkpoints"), tr("Records"), tr("Config"), tr("Log")}) m_tabs->addTab(text);
     auto* tabRow = new QWidget;
     auto* tabLayout = new QHBoxLayout(tabRow);
     tabLayout->setContentsMargins(20, 6, 20, 0);
@@ -40,9 +41,10 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
     m_stack = new QStackedWidget;
     m_charts = new ChartsTab(context);
     m_checkpoints = new CheckpointsTab(context, verbs);
+    m_records = new RecordsTab;
     m_config = new ConfigTab(context);
     m_log = new LogTab;
-    for (QWidget* tab : {static_cast<QWidget*>(m_charts), static_cast<QWidget*>(m_checkpoints), static_cast<QWidget*>(m_config), static_cast<QWidget*>(m_log)}) m_stack->addWidget(tab);
+    for (QWidget* tab : std::initializer_list<QWidget*>{m_charts, m_checkpoints, m_records, m_config, m_log}) m_stack->addWidget(tab);
     column->addWidget(m_stack, 1);
 
     connect(m_tabs, &QTabBar::currentChanged, m_stack, &QStackedWidget::setCurrentIndex);
@@ -65,6 +67,7 @@ void RunPage::open(const QString& folder) {
     }
     m_charts->setSession(m_session);
     m_checkpoints->setSession(m_session);
+    m_records->setSession(m_session);
     m_config->setSession(m_session);
     m_log->setSession(m_session);
     Q_EMIT sessionChanged();

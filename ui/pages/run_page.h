@@ -1,4 +1,4 @@
-// One run: tabs Charts, Checkpoints, Config, Log.
+// One run: tabs Charts, Checkpoints, Records, Config, Log.
 #pragma once
 
 #include "pages/context.h"
@@ -17,13 +17,14 @@ class ChartsTab;
 class CheckpointsTab;
 class ConfigTab;
 class LogTab;
+class RecordsTab;
 class RunVerbs;
 
 class RunPage : public QWidget {
     Q_OBJECT
 
 public:
-    enum Tab { Charts, Checkpoints, Config, Log };
+    enum Tab { Charts, Checkpoints, Records, Config, Log };
 
     RunPage(Context context, RunVerbs& verbs, QWidget* parent = nullptr);
 
@@ -48,6 +49,7 @@ private:
     QStackedWidget* m_stack;
     ChartsTab* m_charts;
     CheckpointsTab* m_checkpoints;
+    RecordsTab* m_records;
     ConfigTab* m_config;
     LogTab* m_log;
 };

@@ -103,7 +103,7 @@ void MainWindow::addShortcuts() {
     add(QKeySequence::Save, [this] {
         if (m_page == Page::Run) m_top->actions().saveNow();
     });
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i <= pages::RunPage::Log; ++i) {
         add(QKeySequence(Qt::ALT | Qt::Key(Qt::Key_1 + i)), [this, i] {
             if (m_page == Page::Run) m_run->openTab(pages::RunPage::Tab(i));
         });

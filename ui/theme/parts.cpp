@@ -211,14 +211,14 @@ EmptyState::EmptyState(Icon which, const QString& title, const QString& sentence
     auto* column = new QVBoxLayout(this);
     column->setSpacing(8);
     column->addStretch(2);
-    auto* picture = new QToolButton;
-    picture->setIcon(icon(which));
-    picture->setIconSize({36, 36});
-    picture->setStyleSheet(QStringLiteral("QToolButton { border: none; background: transparent; }"));
-    picture->setAttribute(Qt::WA_TransparentForMouseEvents);
-    picture->setFocusPolicy(Qt::NoFocus);
-    picture->setAccessibleName(title);
-    column->addWidget(picture, 0, Qt::AlignHCenter);
+    m_picture = new QToolButton;
+    m_picture->setIcon(icon(which));
+    m_picture->setIconSize({36, 36});
+    m_picture->setStyleSheet(QStringLiteral("QToolButton { border: none; background: transparent; }"));
+    m_picture->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_picture->setFocusPolicy(Qt::NoFocus);
+    m_picture->setAccessibleName(title);
+    column->addWidget(m_picture, 0, Qt::AlignHCenter);
     m_title = label(title, TextRole::Title);
     m_title->setAlignment(Qt::AlignHCenter);
     column->addWidget(m_title);
@@ -234,6 +234,7 @@ EmptyState::EmptyState(Icon which, const QString& title, const QString& sentence
 }
 
 void EmptyState::setText(const QString& title, const QString& sentence) {
+    m_picture->setAccessibleName(title);
     m_title->setText(title);
     m_sentence->setText(sentence);
 }

@@ -134,6 +134,7 @@ public:
     void setText(const QString& title, const QString& sentence);
 
 private:
+    QToolButton* m_picture;
     QLabel* m_title;
     QLabel* m_sentence;
 };
