@@ -181,6 +181,24 @@ static json skippedJson(const store::RunReader& reader) {
     return out;
 }
 
+/// What the guard and the run's own policies decided, newest last.
+static json guardJson(const store::RunReader& reader) {
+    constexpr std::size_t kMost = 50;
+    json out = json::array();
+    const auto events = reader.events();
+    if (!events) return out;
+    for (const store::EventRow& row : *events) {
+        if (row.event.kind != "guard" && row.event.kind != "rolled_back") continue;
+        json facts = json::parse(row.event.json, nullptr, false);
+        if (!facts.is_object()) facts = json::object();
+        facts.erase("counters");
+        facts.update({{"kind", row.event.kind}, {"session", row.event.session}, {"attempt", row.event.attempt}, {"at_step", row.event.step}, {"text", row.event.text}});
+        out.push_back(std::move(facts));
+        if (out.size() > kMost) out.erase(0);
+    }
+    return out;
+}
+
 /// A person's own command with the settings among its arguments; null for Lathe's training.
 static json commandJson(const RunFolder& run) {
     const auto config = launch::configOf(run, std::max(1, rundir::newestSession(run)));
@@ -234,6 +252,7 @@ json showJson(const RunFolder& run) {
         out["branches"] = branchesJson(run, *sessions);
     }
     out["skipped"] = skippedJson(**reader);
+    out["guard"] = guardJson(**reader);
     const auto names = (*reader)->fact("original_names");  // what an imported run's program called them
     const json originals = names && *names ? json::parse(**names, nullptr, false) : json();
     if (const auto all = (*reader)->series()) {

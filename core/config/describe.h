@@ -271,6 +271,33 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
 }
 
 template <typename V>
+constexpr void describe(V& v, Of<GuardSection>) {
+    using S = GuardSection;
+    v(&S::onNotFinite, "on_not_finite", "Not finite", "When loss or gradient is not finite: the update is never applied; then go on, pause, go back to a checkpoint at a lower rate, or stop.",
+      {.choices = "skip|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::onLossSpike, "on_loss_spike", "Loss spike", "When the loss of an update stands far above those before it; all but go_on leave the update out.",
+      {.choices = "go_on|skip|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::spikeScore, "spike_score", "Spike from", "How many robust deviations (1.4826 times the median distance from the median) above the median make a spike.",
+      {.minimum = 1, .maximum = 1e6, .visibleIf = "guard.on_loss_spike=skip|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::onGradientExplosion, "on_gradient_explosion", "Gradient explosion", "When the gradient norm before clipping is many times that of the updates before; all but go_on leave the update out.",
+      {.choices = "go_on|skip|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::explosionFactor, "explosion_factor", "Explosion from", "How many times the median norm make an explosion.",
+      {.minimum = 1, .maximum = 1e9, .above = true, .visibleIf = "guard.on_gradient_explosion=skip|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::window, "window", "Judged by", "Applied updates that a spike or an explosion is judged by; nothing is judged before there are so many.",
+      {.minimum = 8, .maximum = 1000, .unit = "updates", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::onWorse, "on_worse", "Worse evaluation", "When an evaluation is worse than the best one so far: go on, pause, go back to the last good checkpoint at a lower rate, or stop.",
+      {.choices = "go_on|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::worseBy, "worse_by", "Worse by", "How far below the best an evaluation may be without counting as worse.",
+      {.minimum = 0, .maximum = 1e9, .example = "0.01", .visibleIf = "guard.on_worse=pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::worseInARow, "worse_in_a_row", "Worse for", "Worse evaluations one after the other before something is done.",
+      {.minimum = 1, .maximum = 1e6, .unit = "evaluations", .visibleIf = "guard.on_worse=pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::rateFactor, "rate_factor", "Rate factor", "What the learning rate is multiplied by each time the run goes back by itself.",
+      {.minimum = 0, .maximum = 0.99, .above = true, .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::maxRollBacks, "max_roll_backs", "Most roll-backs", "How often a run goes back by itself before it ends as diverged.",
+      {.minimum = 1, .maximum = 1000, .level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
 constexpr void describe(V& v, Of<CheckpointSection>) {
     using S = CheckpointSection;
     v(&S::every, "every", "Save every", "How often a checkpoint is written; the end of the run and a stop always save.", {.applies = Applies::Resume});
@@ -313,6 +340,7 @@ constexpr void describeSections(V& v) {
     v(&RunConfig::precision, "precision", "Precision", "Number formats.");
     v(&RunConfig::parallel, "parallel", "Parallel", "Devices and threads.");
     v(&RunConfig::evaluation, "evaluation", "Evaluation", "When the model is measured, and what counts as best.");
+    v(&RunConfig::guard, "guard", "Guard", "What is done by itself when training goes wrong.");
     v(&RunConfig::checkpoint, "checkpoint", "Checkpoint", "What is saved and kept.");
     v(&RunConfig::telemetry, "telemetry", "Telemetry", "What is recorded while it runs.");
     v(&RunConfig::command, "command", "Command", "Your own program, run and watched in place of Lathe's training.");

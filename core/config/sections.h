@@ -132,6 +132,21 @@ struct EvaluationSection {
     double minDelta = 0.0;                           ///< what counts as better
 };
 
+/// What is done by itself when training goes wrong.
+struct GuardSection {
+    std::string onNotFinite = "skip";                ///< skip | pause | roll_back | stop: loss or gradient is not finite
+    std::string onLossSpike = "go_on";               ///< go_on | skip | pause | roll_back | stop
+    double spikeScore = 8;                           ///< robust deviations above the median that make a spike
+    std::string onGradientExplosion = "go_on";       ///< go_on | skip | pause | roll_back | stop
+    double explosionFactor = 20;                     ///< times the median gradient norm
+    std::int64_t window = 100;                       ///< applied updates that both are judged by, [8, 1000]
+    std::string onWorse = "go_on";                   ///< go_on | pause | roll_back | stop: an evaluation is worse than the best one
+    double worseBy = 0;                              ///< by more than this
+    std::int64_t worseInARow = 1;                    ///< so many evaluations one after the other
+    double rateFactor = 0.5;                         ///< of the learning rate at each roll-back, (0, 1)
+    std::int64_t maxRollBacks = 3;                   ///< of a run by itself
+};
+
 struct CheckpointSection {
     Interval every{Interval::Unit::Seconds, 600};
     std::int64_t keepLast = 3;                       ///< newest ones kept, >= 1
@@ -163,6 +178,7 @@ struct RunConfig {
     PrecisionSection precision;
     ParallelSection parallel;
     EvaluationSection evaluation;
+    GuardSection guard;
     CheckpointSection checkpoint;
     TelemetrySection telemetry;
     CommandSection command;

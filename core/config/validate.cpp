@@ -123,6 +123,18 @@ void checkEvaluation(const RunConfig& config, Problems& problems) {
     if (const auto best = bestMetric(config); !best) error(problems, "evaluation.best_metric", best.error().sentence);
 }
 
+void checkGuard(const RunConfig& config, Problems& problems) {
+    const auto& guard = config.guard;
+    if (guard.onWorse == "go_on") return;
+    if (config.evaluation.every.unit == Interval::Unit::Never)
+        error(problems, "guard.on_worse", "Whether an evaluation is worse is seen at evaluations, and evaluation.every is never; give an interval, or on_worse go_on");
+    else if (config.data.eval.empty() && config.data.evalFraction == 0)
+        error(problems, "guard.on_worse", "Whether an evaluation is worse is seen at evaluations, and there is no evaluation data; give data.eval, or on_worse go_on");
+    if (config.evaluation.patience && *config.evaluation.patience <= guard.worseInARow)
+        warning(problems, "guard.worse_in_a_row", "evaluation.patience " + std::to_string(*config.evaluation.patience) + " ends the run before " +
+                std::to_string(guard.worseInARow) + " worse evaluations have been seen; raise the patience");
+}
+
 void checkStrategies(const RunConfig& config, Problems& problems) {
     const auto& parallel = config.parallel;
     const auto& accumulation = config.accumulation;
@@ -179,6 +191,7 @@ std::vector<Problem> validate(const RunConfig& config) {
     checkData(config, problems);
     checkTask(config, problems);
     checkEvaluation(config, problems);
+    checkGuard(config, problems);
     checkStrategies(config, problems);
     checkRest(config, problems);
     return problems;

@@ -97,10 +97,11 @@ const std::optional<Ended>& FrameBook::ended(int rank) const {
 void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
-    static constexpr std::array<std::string_view, 6> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked"};
+    static constexpr std::array<std::string_view, 8> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
     if (event->kind == "program") m_fromProgram = true;
+    else if (event->kind == "holds") m_holds = true;
     else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);
@@ -185,6 +186,7 @@ void FrameBook::bookEnded(int rank, const live::EventFrame& event) {
         ended.checkpoint = reader.text("checkpoint", "");
         ended.lostContact = reader.flag("lost_contact", false);
         if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
+        if (reader.has("roll_back_to")) ended.goesBack = GoingBack{reader.integer("roll_back_to")};
         if (!reader.check()) return;
         if (ended.counters && rank == 0) m_summary.counters = *ended.counters;
         m_ended[rank] = std::move(ended);

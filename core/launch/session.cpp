@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "launch/retention.h"
 #include "launch/session_row.h"
+#include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/history.h"
 
@@ -53,6 +54,7 @@ bool Session::turn(int milliseconds) {
     m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
     if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
     drain(false);
+    if (m_book->takeHold()) holdForWorker();
     watchHeartbeat();
     sampleDevices();
     if (now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
@@ -181,6 +183,13 @@ void Session::setWishes() {
     ++m_control.number;
     m_segment->setControl(m_control);
     if (m_program) m_program->setWishes(m_control);
+}
+
+/// A pause that the worker made by itself ends as one that a person asked for.
+void Session::holdForWorker() {
+    if (m_ladder.stage() != StopLadder::Stage::None) return;
+    m_control.pause = true;
+    setWishes();
 }
 
 void Session::signalled(int number) {
@@ -347,6 +356,17 @@ void Session::takeTheRest() {
     }
 }
 
+/// The next session is planned before this one's end is written down, so that the run is never seen as ended in between.
+void Session::goBack(SessionEnd& end) {
+    const auto& ended = m_book->ended(0);
+    const bool asked = !isProgram() && end.state == State::Stopped && ended && ended->goesBack && m_ladder.stage() == StopLadder::Stage::None;
+    if (!asked) return;
+    m_whyNext = end.why;
+    const auto planned = planGoingBack(m_run, ended->goesBack->notAfter);
+    if (planned) m_next = *planned;
+    else end = {State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
+}
+
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
     if (!m_gone && !m_adopted) signalAll(SIGKILL);
@@ -357,6 +377,7 @@ ExitCode Session::close(const Error* problem) {
         drainLast();
     }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
+    if (problem == nullptr) goBack(end);
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
     // A failure for what the configuration says is told apart for scripts.
@@ -387,7 +408,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
         if (!result) log::error(result.error().text());
     };
     if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
-    m_summary.state = end.state;
+    m_summary.state = m_next > 0 ? State::Starting : end.state;
     m_summary.why = end.why;
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();

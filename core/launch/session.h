@@ -45,6 +45,9 @@ public:
     void signalled(int number);
     /// Takes in what is left and writes down how it ended: exit record, history, summary; live.json goes last.
     ExitCode close(const Error* problem);
+    /// After close(): the session that the run goes back in, planned already; 0: it has ended.
+    int next() const { return m_next; }
+    const std::string& whyNext() const { return m_whyNext; }
 
 private:
     Result<void> readPlan();
@@ -70,6 +73,7 @@ private:
     void afterCheckpoint();
     void climb();
     void setWishes();
+    void tellGoingBack();
     void tellEvent(const std::string& kind, const std::string& text, const std::string& json = {});
     void writeSummary();
     void setState(rundir::State state);
@@ -78,6 +82,8 @@ private:
     std::optional<ExitStatus> endOf(int rank) const;
     void signalAll(int number);
     SessionEnd judge() const;
+    void holdForWorker();
+    void goBack(SessionEnd& end);
     void drainLast();
     void writeExitRecord(const SessionEnd& end, int exitCode);
     live::Reply answer(const live::Request& request);
@@ -130,6 +136,8 @@ private:
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
+    int m_next = 0;
+    std::string m_whyNext;
 };
 
 }  // namespace lathe::launch

@@ -12,6 +12,11 @@
 
 namespace lathe::launch {
 
+/// What a worker asks for that left in order to go back to an earlier state.
+struct GoingBack {
+    std::int64_t notAfter = 0;  ///< step: checkpoints after it are not good
+};
+
 /// The worker's own account, from its "ended" event.
 struct Ended {
     rundir::State state = rundir::State::Failed;
@@ -19,6 +24,7 @@ struct Ended {
     std::optional<Counters> counters;
     std::string checkpoint;
     bool lostContact = false;   ///< it ended because another rank was gone
+    std::optional<GoingBack> goesBack;
 };
 
 struct EndFacts {

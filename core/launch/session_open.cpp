@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/log.h"
+#include "base/number_text.h"
 #include "base/program_paths.h"
 #include "config/command_text.h"
 #include "config/config.h"
@@ -186,6 +187,14 @@ Result<void> Session::adoptProgram() {
     return {};
 }
 
+void Session::tellGoingBack() {
+    const std::string times = std::to_string(m_record.rollBacks) + " of " + std::to_string(m_config.guard.maxRollBacks);
+    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"learning_rate", exactText(m_config.optimizer.learningRate)},
+                                  {"roll_backs", m_record.rollBacks}, {"why", m_options.wentBack}};
+    tellEvent("rolled_back", "Went back to update " + std::to_string(m_startStep) + " (" + times + "), learning rate now " +
+              shortText(m_config.optimizer.learningRate), facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 Result<void> Session::announce() {
     LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
@@ -199,6 +208,7 @@ Result<void> Session::announce() {
     writeSummary();
     openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
+    if (!m_options.wentBack.empty()) tellGoingBack();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
 }

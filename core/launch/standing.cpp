@@ -117,6 +117,15 @@ std::string newestOnLine(const RunFolder& run) {
     return {};
 }
 
+std::vector<std::string> lineUpTo(const RunFolder& run, std::int64_t step) {
+    std::vector<std::string> found;
+    const auto all = checkpointsOf(run);
+    for (const auto& part : lineOf(run))
+        for (auto info = all.rbegin(); info != all.rend(); ++info)
+            if (isOnLine(*info, part) && info->step.value() <= step) found.push_back(info->folder);
+    return found;
+}
+
 std::string passedOver(const RunFolder& run, const std::string& chosen) {
     std::string out;
     const auto line = lineOf(run);

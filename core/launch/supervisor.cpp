@@ -8,12 +8,20 @@ namespace lathe::launch {
 static constexpr int kTurnMilliseconds = 25;
 
 ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock) {
-    Session session(options);
-    log::toFile(session.run().supervisorLog());
-    const auto opened = session.open();
-    if (!opened) log::error(opened.error().text());
-    while (opened && session.turn(kTurnMilliseconds)) {}
-    const ExitCode code = session.close(opened ? nullptr : &opened.error());
+    SupervisorOptions current = options;
+    ExitCode code = ExitCode::Failed;
+    while (current.session > 0) {
+        Session session(current);
+        log::toFile(session.run().supervisorLog());
+        const auto opened = session.open();
+        if (!opened) log::error(opened.error().text());
+        while (opened && session.turn(kTurnMilliseconds)) {}
+        code = session.close(opened ? nullptr : &opened.error());
+        current.session = session.next();
+        current.wentBack = session.whyNext();
+        current.readyFd = -1;
+        current.notice.clear();
+    }
     static_cast<void>(lock);  // held until here: whoever finds it free finds the exit record too
     return code;
 }

@@ -53,11 +53,18 @@
 //   ended         {"state": "completed" | "stopped" | "failed" | "out of memory" | "diverged" | "interrupted" (the
 //                  lifeline closed), "why": "sentence",
 //                  "counters": {…}, "checkpoint": "folder of the newest one, or empty",
-//                  "lost_contact": true (another rank was gone; absent otherwise)}
+//                  "lost_contact": true (another rank was gone; absent otherwise),
+//                  "roll_back_to": n (stopped in order to go back by itself: to the newest checkpoint that is not after
+//                  this step; absent otherwise)}. The supervisor then plans the next session and starts its workers.
+//   guard         {"trigger": "loss spike" …, "action": "skip" | "pause" | "roll_back" | "stop", "values": {"loss": "9.1", …},
+//                  "samples": [ids of the window, at most 1000], "sample_count": n}
+//   holds         {}: paused by itself; the supervisor answers with Control::pause, and a person ends it as any pause
 //   After loading a checkpoint that has a best value, "best" is told once for it.
 // A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
 // on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.
-// The supervisor's own events: asked, stop_asked, frames_lost {"frames": n}.
+// The supervisor's own events: asked, stop_asked, frames_lost {"frames": n},
+// rolled_back {"checkpoint": folder, "step": n, "learning_rate": "5e-05", "roll_backs": n, "why": sentence} in the session
+// that begins there.
 // "counters" is the object of rundir/FORMAT.md.
 // Thread: run() uses the calling thread for everything.
 #pragma once
@@ -99,6 +106,7 @@ struct SupervisorOptions {
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
     std::string notice;                        ///< told as a warning of the run, or empty
     std::optional<Recording> recording = {};   ///< instead of starting anything
+    std::string wentBack = {};                 ///< why the run went back by itself to where this session begins, or empty
 };
 
 /// Keeps SIGTERM, SIGINT and SIGHUP waiting from here on, so that one which comes while a run is being made is heard by
@@ -107,7 +115,8 @@ void holdStopSignals();
 /// For a process that leaves the supervising to another one.
 void releaseStopSignals();
 
-/// Runs the session to its end; the exit record is written before it returns. SIGTERM, SIGINT and SIGHUP mean save and
+/// Runs the session to its end, and those that follow where the run goes back by itself; the exit record is written before
+/// it returns. SIGTERM, SIGINT and SIGHUP mean save and
 /// stop, a second one leave at once.
 /// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).
 ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock);

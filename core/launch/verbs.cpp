@@ -264,9 +264,14 @@ static std::vector<rundir::ExpectedUpdate> expectedAfter(const RunFolder& run, c
     return all;
 }
 
-/// A new session of the same run that loads a checkpoint.
-static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
-                                    int configSession, const Changes& changes) {
+static int rollBacksOf(const RunFolder& run, int session) {
+    const auto record = rundir::readSession(run, session);
+    return record ? record->rollBacks : 0;
+}
+
+/// Writes the plan of a new session of the same run that loads a checkpoint.
+static Result<int> planSession(const RunFolder& run, const std::string& verb, const std::string& checkpoint, int configSession, const Changes& changes,
+                               int rollBacks) {
     LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     SessionRecord record;
@@ -278,11 +283,31 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     LATHE_TRY(refuseReached(config, manifest.counters));
     record.checkpoint = checkpoint;
     record.newCurve = changes.newCurve;
+    record.rollBacks = rollBacks;
     record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
     record.parentAttempt = manifest.counters.updateAttempts.value();
     record.expected = expectedAfter(run, checkpoint, manifest);
     LATHE_TRY(writePlan(run, record, config));
-    return Prepared{run, record.number, std::move(lock), {}};
+    return record.number;
+}
+
+static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
+                                    int configSession, const Changes& changes, int rollBacks) {
+    LATHE_TRY_ASSIGN(const int session, planSession(run, verb, checkpoint, configSession, changes, rollBacks));
+    return Prepared{run, session, std::move(lock), {}};
+}
+
+Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
+    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
+    const double rate = config.optimizer.learningRate * config.guard.rateFactor;
+    Error problem{ErrorCode::NotFound, "There is no checkpoint to go back to", {}, {}};
+    for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
+        auto planned = planSession(run, "roll-back", checkpoint, newest, {{"optimizer.learning_rate=" + exactText(rate)}, false}, rollBacksOf(run, newest) + 1);
+        if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
+        problem = planned.error();
+    }
+    return problem;
 }
 
 Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
@@ -293,7 +318,7 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     const std::string checkpoint = newestOnLine(run);
     const std::string unusable = passedOver(run, checkpoint);
     auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, changes.settings)
-                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, changes);
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, changes, rollBacksOf(run, newest));
     if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
     return prepared;
 }
@@ -301,7 +326,7 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
 Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkpoint, const Changes& changes) {
     LATHE_TRY(refuseWithoutCheckpoints(run));
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
-    return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), changes);
+    return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), changes, 0);
 }
 
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,

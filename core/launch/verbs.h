@@ -41,6 +41,10 @@ Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rund
 Result<Prepared> prepareContinue(const rundir::RunFolder& run, const Changes& changes);
 /// Same run, new branch from `checkpoint`, with the configuration of the session that wrote it.
 Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const Changes& changes);
+/// For the supervisor of a run that goes back by itself: writes the plan of the next session, which loads the newest usable
+/// checkpoint of the line that is not after step `notAfter`, at the newest session's settings with the learning rate times
+/// guard.rate_factor. NotFound where there is no such checkpoint. Requires: the caller holds the run's lock.
+Result<int> planGoingBack(const rundir::RunFolder& run, std::int64_t notAfter);
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                              const Changes& changes);
@@ -83,6 +87,8 @@ Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::f
 Result<std::string> bestCheckpoint(const rundir::RunFolder& run);
 /// Newest usable checkpoint of the surviving line, or empty.
 std::string newestOnLine(const rundir::RunFolder& run);
+/// Usable checkpoints of the surviving line up to a step, newest first.
+std::vector<std::string> lineUpTo(const rundir::RunFolder& run, std::int64_t step);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.
 std::string passedOver(const rundir::RunFolder& run, const std::string& chosen);
 /// Usage error with the reason where a run's kind has no checkpoints of ours: for all verbs that need one.

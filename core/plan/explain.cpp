@@ -67,6 +67,16 @@ std::string reduceText(const config::ParallelSection& parallel) {
     return "once a window, in buckets, while the backward pass of a rank's last micro-batch still runs, always in the same order: SUM over ranks, not divided by their number";
 }
 
+/// Empty where the guard looks at no more than what is finite.
+std::string guardText(const config::GuardSection& guard) {
+    std::string text;
+    if (guard.onLossSpike != "go_on")
+        text = "a loss more than " + shortText(guard.spikeScore) + " robust deviations above the median: " + guard.onLossSpike;
+    if (guard.onGradientExplosion != "go_on")
+        text += (text.empty() ? "" : "; ") + ("a norm more than " + shortText(guard.explosionFactor) + " times the median: " + guard.onGradientExplosion);
+    return text.empty() ? text : "against the last " + count(guard.window, "applied update") + ": " + text + ", and the update is left out";
+}
+
 }  // namespace
 
 std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
@@ -83,6 +93,7 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
     events.push_back({"norm", "of all gradients, in fp64; this is what train/grad_norm shows, before clipping"});
     events.push_back({"verdict", std::string("loss, gradients and norm must be finite, else all ranks skip this update") + (scales ? " and the scale halves" : "") + "; after " +
                       count(config.precision.maxSkippedInARow, "skip") + " in a row the run ends as diverged"});
+    if (const std::string watched = guardText(config.guard); !watched.empty()) events.push_back({"guard", watched});
     if (config.optimizer.maxGradNorm)
         events.push_back({"clip", "gradients · " + shortText(*config.optimizer.maxGradNorm) + " / norm where the norm is larger than " + shortText(*config.optimizer.maxGradNorm)});
     events.push_back({"optimizer", config.optimizer.name + " with the rate at global_step, peak " + shortText(config.optimizer.learningRate) + ": " +

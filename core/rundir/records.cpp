@@ -173,6 +173,7 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     out.newCurve = reader.flag("new_curve", false);
     out.expected = readExpected(reader);
     out.replay = reader.flag("replay", false);
+    out.rollBacks = reader.small("roll_backs", 0);
     out.startedNs = reader.integer("started_ns", 0);
     if (reader.has("state")) out.state = readState(reader, "state");
     out.endedNs = reader.integer("ended_ns", 0);
@@ -195,6 +196,7 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
     if (record.replay) object["replay"] = true;
     for (const ExpectedUpdate& update : record.expected)
         object["expected"].push_back({{"attempt", update.attempt}, {"samples", update.samples}, {"loss", update.loss}, {"grad_norm", update.gradNorm}});
+    if (record.rollBacks > 0) object["roll_backs"] = record.rollBacks;
     if (record.state) {
         object["state"] = name(*record.state);
         object["ended_ns"] = record.endedNs;

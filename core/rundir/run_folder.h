@@ -146,6 +146,7 @@ struct SessionRecord {
     bool newCurve = false;             ///< the learning-rate curve is made anew for this session's length
     std::vector<ExpectedUpdate> expected;  ///< of the first updates, as far as they were kept; what the report of a resume compares with
     bool replay = false;               ///< only these updates are made, to be compared; nothing is saved
+    int rollBacks = 0;                 ///< how often the run has gone back by itself until here; verbs of people begin anew, but for continue
     std::int64_t startedNs = 0;
     // Exit record:
     std::optional<State> state;        ///< set once ended

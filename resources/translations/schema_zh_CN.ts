@@ -771,5 +771,101 @@
             <source>Working folder</source>
             <translation>工作文件夹</translation>
         </message>
+        <message>
+            <source>Guard</source>
+            <translation>守护</translation>
+        </message>
+        <message>
+            <source>What is done by itself when training goes wrong.</source>
+            <translation>训练出问题时自动采取的措施。</translation>
+        </message>
+        <message>
+            <source>Not finite</source>
+            <translation>非有限值</translation>
+        </message>
+        <message>
+            <source>When loss or gradient is not finite: the update is never applied; then go on, pause, go back to a checkpoint at a lower rate, or stop.</source>
+            <translation>损失或梯度不是有限值时：该次更新绝不生效；然后继续、暂停、以更低的学习率回到检查点，或停止。</translation>
+        </message>
+        <message>
+            <source>Loss spike</source>
+            <translation>损失尖峰</translation>
+        </message>
+        <message>
+            <source>When the loss of an update stands far above those before it; all but go_on leave the update out.</source>
+            <translation>某次更新的损失远高于之前的更新时；除 go_on 外都会略去该次更新。</translation>
+        </message>
+        <message>
+            <source>Spike from</source>
+            <translation>尖峰起点</translation>
+        </message>
+        <message>
+            <source>How many robust deviations (1.4826 times the median distance from the median) above the median make a spike.</source>
+            <translation>高于中位数多少个稳健偏差（到中位数距离的中位数的 1.4826 倍）才算尖峰。</translation>
+        </message>
+        <message>
+            <source>Gradient explosion</source>
+            <translation>梯度爆炸</translation>
+        </message>
+        <message>
+            <source>When the gradient norm before clipping is many times that of the updates before; all but go_on leave the update out.</source>
+            <translation>裁剪前的梯度范数是之前更新的许多倍时；除 go_on 外都会略去该次更新。</translation>
+        </message>
+        <message>
+            <source>Explosion from</source>
+            <translation>爆炸起点</translation>
+        </message>
+        <message>
+            <source>How many times the median norm make an explosion.</source>
+            <translation>达到范数中位数的多少倍才算爆炸。</translation>
+        </message>
+        <message>
+            <source>Judged by</source>
+            <translation>判断依据</translation>
+        </message>
+        <message>
+            <source>Applied updates that a spike or an explosion is judged by; nothing is judged before there are so many.</source>
+            <translation>用来判断尖峰或爆炸的已生效更新数；不足此数时不作判断。</translation>
+        </message>
+        <message>
+            <source>Worse evaluation</source>
+            <translation>评估变差</translation>
+        </message>
+        <message>
+            <source>When an evaluation is worse than the best one so far: go on, pause, go back to the last good checkpoint at a lower rate, or stop.</source>
+            <translation>评估比目前最佳的差时：继续、暂停、以更低的学习率回到最近的良好检查点，或停止。</translation>
+        </message>
+        <message>
+            <source>Worse by</source>
+            <translation>变差幅度</translation>
+        </message>
+        <message>
+            <source>How far below the best an evaluation may be without counting as worse.</source>
+            <translation>评估比最佳差多少以内不算变差。</translation>
+        </message>
+        <message>
+            <source>Worse for</source>
+            <translation>连续变差</translation>
+        </message>
+        <message>
+            <source>Worse evaluations one after the other before something is done.</source>
+            <translation>连续多少次评估变差后才采取措施。</translation>
+        </message>
+        <message>
+            <source>Rate factor</source>
+            <translation>学习率系数</translation>
+        </message>
+        <message>
+            <source>What the learning rate is multiplied by each time the run goes back by itself.</source>
+            <translation>运行每次自动回退时学习率乘以的系数。</translation>
+        </message>
+        <message>
+            <source>Most roll-backs</source>
+            <translation>最多回退次数</translation>
+        </message>
+        <message>
+            <source>How often a run goes back by itself before it ends as diverged.</source>
+            <translation>运行自动回退多少次后以发散结束。</translation>
+        </message>
     </context>
 </TS>

@@ -15,7 +15,7 @@ std::optional<EventKind> kindOf(const std::string& word) {
     if (word == "evaluation") return EventKind::Evaluation;
     if (word == "paused") return EventKind::Pause;
     if (word == "error" || word == "save_failed") return EventKind::Error;
-    if (word == "warning" || word == "skipped") return EventKind::Warning;
+    if (word == "warning" || word == "skipped" || word == "guard" || word == "rolled_back") return EventKind::Warning;
     if (word == "resumed") return EventKind::Resume;
     return std::nullopt;
 }

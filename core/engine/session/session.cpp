@@ -45,6 +45,11 @@ public:
     Result<SaveOutcome> save(const SaveRequest&) override { return Error{ErrorCode::Internal, "Only the first rank saves", {}, {}}; }
 };
 
+bool goesBackByItself(const config::GuardSection& guard) {
+    const auto& actions = {guard.onNotFinite, guard.onLossSpike, guard.onGradientExplosion, guard.onWorse};
+    return std::find(actions.begin(), actions.end(), "roll_back") != actions.end();
+}
+
 class Session {
 public:
     Session(const SessionArguments& arguments, std::unique_ptr<live::Segment> segment)
@@ -59,6 +64,7 @@ public:
         m_pulse.phase(live::Phase::Ended);
         json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};
         if (end.lostContact) facts["lost_contact"] = true;
+        if (end.backTo) facts["roll_back_to"] = end.backTo->value();
         m_frames.event("ended", end.why, facts, counters);
         if (m_pulse.supervisorLost()) {
             if (const auto flushed = m_spiller.flushAll(); !flushed.ok()) log::error(flushed.error().text());
@@ -200,11 +206,13 @@ private:
         TrainerParts parts{.task = setup.task.get(), .phases = {{setup.task->phases().front(), setup.model.get(), setup.storage.get(), setup.optimizer.get()}},
                            .parallel = setup.parallel.get(), .precision = setup.precision.get(), .accumulation = &accumulation, .windows = &windows,
                            .evaluationData = evaluation ? &*evaluation : nullptr, .curve = &*setup.curve, .best = &*setup.best, .progress = &setup.progress,
-                           .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry}};
+                           .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry},
+                           .guard = setup.guard.get(), .log = &telemetry};
         if (m_world > 1) parts.hooks.push_back(&replicas);
         if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
         DigestKeeper digests(m_frames);
         if (m_rank == 0) parts.hooks.push_back(&digests);
+        for (const auto& hook : setup.hooks) parts.hooks.push_back(hook.get());
         parts.hooks.push_back(&m_steering);
         Trainer trainer(parts, settings());
         Ending ending = trainer.run();
@@ -217,7 +225,8 @@ private:
         return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
                 .maxGradNorm = config.optimizer.maxGradNorm,
                 .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, m_setup->plannedUpdates), .saveEvery = config.checkpoint.every,
-                .saveBest = config.checkpoint.keepBest > 0};
+                .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .rollBacksDone = m_record.rollBacks,
+                .maxRollBacks = config.guard.maxRollBacks};
     }
 
     /// Of each rank; all of them are between updates.

@@ -2,6 +2,7 @@
 
 #include "config/config.h"
 #include "engine/train/guard.h"
+#include "engine/train/worse_evaluation.h"
 
 namespace lathe::engine {
 
@@ -60,7 +61,16 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(*best);
     state.add(progress);
     if (precision->hasState()) state.add(*precision);
+    guard = std::make_unique<TrajectoryGuard>(config.guard);
+    state.add(*guard);
+    if (config.guard.onWorse != "go_on") addHook(std::make_unique<WorseEvaluation>(config.guard, *best));
     return {};
+}
+
+void Setup::addHook(std::unique_ptr<Hook> hook) {
+    keptHooks.push_back(std::make_unique<KeptHook>(*hook));
+    state.add(*keptHooks.back());
+    hooks.push_back(std::move(hook));
 }
 
 }  // namespace lathe::engine

@@ -8,6 +8,7 @@
 #include "engine/session/environment.h"
 #include "engine/session/sources.h"
 #include "engine/train/curve.h"
+#include "engine/train/kept_hook.h"
 #include "engine/train/model_state.h"
 #include "engine/train/trainer.h"
 #include "live/segment.h"
@@ -39,6 +40,9 @@ struct Setup {
     std::optional<Curve> curve;
     std::optional<BestValue> best;
     Progress progress;
+    std::unique_ptr<TrajectoryGuard> guard;
+    std::vector<std::unique_ptr<Hook>> hooks;          ///< those that the configuration asks for, in their order
+    std::vector<std::unique_ptr<KeptHook>> keptHooks;
     TrainState state;
     std::optional<GlobalStep> plannedUpdates;
 
@@ -51,6 +55,7 @@ struct Setup {
 private:
     Result<void> openData(const SetupProgress& report, const RankPlace& place);
     Result<void> buildModel(const RankPlace& place);
+    void addHook(std::unique_ptr<Hook> hook);
 };
 
 }  // namespace lathe::engine

@@ -38,10 +38,21 @@ void Steering::poll(Wishes& wishes) {
     m_savesDone = m_control.saveRequests;
 }
 
+/// What paused by itself is held by the supervisor from then on, so that a person ends it as any other pause.
+void Steering::handOver(Wishes& wishes) {
+    if (m_tells) m_frames.event("holds", "", {}, m_counters);
+    while (!m_control.pause && !wishes.stop) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        poll(wishes);
+    }
+}
+
 void Steering::waitWhilePaused(Wishes& wishes) {
-    if (!m_paused && m_tells) m_frames.event("paused", "Paused, as asked", {}, m_counters);
+    const bool holds = wishes.hold;
+    if (!m_paused && m_tells) m_frames.event("paused", holds ? "Paused by itself: unpause goes on" : "Paused, as asked", {}, m_counters);
     m_paused = true;
     m_pulse.phase(live::Phase::Paused);
+    if (holds) handOver(wishes);
     do {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         poll(wishes);

@@ -21,6 +21,7 @@ public:
 
 private:
     void poll(Wishes& wishes);
+    void handOver(Wishes& wishes);
     void readControl();
 
     live::Segment& m_segment;

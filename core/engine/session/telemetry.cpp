@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lathe::engine {
@@ -29,7 +31,7 @@ Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, 
 }
 
 void Telemetry::at(const HookContext& context, Wishes&) {
-    const Counters& counters = *context.counters;
+    const Counters& counters = m_counters = *context.counters;
     const live::Phase training = m_updated ? live::Phase::Training : live::Phase::FirstUpdate;
     switch (context.point) {
     case Point::WindowStart:
@@ -58,6 +60,7 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
         log::warning(text);
         m_frames.event("skipped", text, {{"reason", result.reason}, {"scale", exactText(result.scale)}}, counters);
     }
+    if (result.finding) found(counters, *result.finding);
     const bool due = !result.applied || m_logEvery.due(counters, m_time.seconds());
     if (!due) return;
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
@@ -69,6 +72,43 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     if (result.scale != 1 && m_scale == 0) m_scale = m_frames.series("precision/scale", "");
     if (m_scale != 0) row.items.push_back({m_scale, result.scale});
     m_frames.points(row);
+}
+
+void Telemetry::found(const Counters& counters, const GuardFinding& finding) {
+    constexpr std::size_t kMostSamples = 1000;
+    json values = json::object();
+    for (const auto& [name, value] : finding.values) values[name] = exactText(value);
+    const std::vector<std::int64_t> samples(finding.samples.begin(), finding.samples.begin() + static_cast<std::ptrdiff_t>(std::min(kMostSamples, finding.samples.size())));
+    static const std::map<std::string, std::string> kDone = {{"skip", "left out"}, {"pause", "left out, and the run pauses"},
+                                                              {"roll_back", "left out, and the run goes back"}, {"stop", "left out, and the run stops"}};
+    m_frames.event("guard", "Guard, " + finding.trigger + ": update attempt " + std::to_string(counters.updateAttempts.value()) + " is " +
+                   kDone.at(finding.action) + ", since " + finding.reason,
+                   {{"trigger", finding.trigger}, {"action", finding.action}, {"values", values}, {"samples", samples},
+                    {"sample_count", finding.samples.size()}, {"counters", rundir::countersJson(counters)}}, counters);
+}
+
+/// A series of a hook has one value at an attempt, and is none of ours.
+void Telemetry::value(std::string_view series, double value) {
+    static constexpr std::array<std::string_view, 6> kOurs = {"train/loss", "train/lr", "train/grad_norm", "train/samples_per_second", "train/skipped", "precision/scale"};
+    const bool isOurs = series.starts_with("eval/") || series.starts_with("device/") || std::find(kOurs.begin(), kOurs.end(), series) != kOurs.end();
+    if (!m_tellsAll || isOurs || series.empty() || series.size() > 200) return;
+    const std::int64_t attempt = m_counters.updateAttempts.value();
+    const auto [newest, isNew] = m_hookSeries.try_emplace(std::string(series), attempt);
+    if (!isNew && newest->second >= attempt) return;
+    newest->second = attempt;
+    const std::uint16_t id = m_frames.series(newest->first, "");
+    live::PointsFrame& row = m_frames.row(m_counters, m_time.seconds());
+    row.items.push_back({id, value});
+    m_frames.points(row);
+}
+
+/// Kinds that steer the supervisor are ours alone.
+void Telemetry::event(std::string_view kind, std::string_view text, std::string_view facts) {
+    static constexpr std::array<std::string_view, 9> kOurs = {"ended", "checkpoint", "best", "plan", "environment", "program", "holds", "evaluation", "save_failed"};
+    if (!m_tellsAll) return;
+    const bool isOurs = std::find(kOurs.begin(), kOurs.end(), kind) != kOurs.end();
+    const json object = facts.empty() ? json() : json::parse(facts, nullptr, false);
+    m_frames.event(isOurs || kind.empty() ? "note" : std::string(kind), std::string(text), object.is_object() ? object : json(), m_counters);
 }
 
 void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& outcome) {

@@ -8,14 +8,17 @@
 
 namespace lathe::engine {
 
-class Telemetry final : public Hook {
+class Telemetry final : public Hook, public HookLog {
 public:
     /// `tellsAll`: of the first rank, which speaks for all; another one shows its phase and tells its warnings.
     Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll = true);
     std::string_view hookName() const override { return "telemetry"; }
     void at(const HookContext& context, Wishes& wishes) override;
+    void value(std::string_view series, double value) override;
+    void event(std::string_view kind, std::string_view text, std::string_view json) override;
 
 private:
+    void found(const Counters& counters, const GuardFinding& finding);
     void update(const Counters& counters, const UpdateResult& result);
     void evaluated(const Counters& counters, const EvaluationOutcome& outcome);
     void saved(const Counters& counters, const SaveOutcome& outcome);
@@ -26,6 +29,8 @@ private:
     const BestValue& m_best;
     Trigger m_logEvery;
     const bool m_tellsAll;
+    Counters m_counters;      ///< as the point that is being visited has them
+    std::map<std::string, std::int64_t, std::less<>> m_hookSeries;   ///< attempt of the newest value of each
     bool m_updated = false;   ///< the first update is done
     std::uint16_t m_loss = 0, m_rate = 0, m_norm = 0, m_speed = 0, m_skipped = 0;
     std::uint16_t m_scale = 0;   ///< 0: the loss has never been scaled

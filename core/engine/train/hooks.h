@@ -1,5 +1,9 @@
-// Hooks watch training at named points and may ask for something; only the loop acts. Nothing here includes LibTorch
-// beyond what a Batch needs.
+// Hooks watch training at named points and may ask for something; only the loop acts. Nothing here includes LibTorch: what
+// looks into batches includes engine/data/batch.h itself.
+//
+// Order: hooks run in the order they were registered in, ours first, then those of plug-ins in the order of the
+// configuration. What all of them wish is joined over all ranks before the loop does anything about it; then in this order:
+// evaluate, roll back, pause, save, stop. A stop that a person asks for comes before a roll-back.
 // Thread: all hooks run on the training thread.
 #pragma once
 
@@ -16,6 +20,15 @@ namespace lathe::engine {
 
 struct Batch;
 
+/// What the guard found in an update.
+struct GuardFinding {
+    std::string trigger;                          ///< not finite | loss spike | gradient explosion | worse evaluation
+    std::string action;                           ///< skip | pause | roll_back | stop
+    std::string reason;                           ///< as a part of a sentence: "the loss is 9.1, 12 deviations above …"
+    std::map<std::string, double> values;         ///< what it was judged by
+    std::vector<std::int64_t> samples;            ///< ids of the window on all ranks in order; of an evaluation: none
+};
+
 /// What one attempt at an update did.
 struct UpdateResult {
     bool applied = false;
@@ -29,6 +42,7 @@ struct UpdateResult {
     double seconds = 0;
     std::int64_t samples = 0, microBatches = 0;   ///< of the whole window, on all ranks
     std::uint64_t windowDigest = 0;               ///< of the sample ids of the whole window in order
+    std::optional<GuardFinding> finding;          ///< why the guard kept it from being applied
 };
 
 using Metrics = std::map<std::string, double>;
@@ -53,22 +67,40 @@ struct SaveOutcome {
     std::string error;
 };
 
+/// Going back to the newest checkpoint that is not after `notAfter`, at a lower learning rate.
+struct RollBack {
+    GlobalStep notAfter;
+    std::string why;             ///< a sentence without its full stop
+};
+
 /// How a session ends.
 struct Ending {
     rundir::State state = rundir::State::Completed;
     std::string why;
     bool save = true;            ///< leave a checkpoint
     bool lostContact = false;    ///< because another rank is gone
+    std::optional<GlobalStep> backTo = {};   ///< the run goes on in another session, from a checkpoint not after this step
 };
 
 /// MicroStep and EvalBatch fire for every batch, Update for every attempt (applied or skipped), the others once each.
 enum class Point { TrainStart, WindowStart, MicroStep, Update, EvalStart, EvalBatch, EvalEnd, BeforeSave, AfterSave, Exception, TrainEnd };
 std::string_view name(Point point);
 
+/// Where hooks put what should be seen beside the run's own curves and events. Only what the first rank says is taken.
+class HookLog {
+public:
+    virtual ~HookLog() = default;
+    /// One value of a series at an update; a second one at the same update, and the names of our own series, are ignored.
+    virtual void value(std::string_view series, double value) = 0;
+    /// An event of the run: kind in lower_snake, a sentence, and facts as a JSON object or nothing.
+    virtual void event(std::string_view kind, std::string_view text, std::string_view json = {}) = 0;
+};
+
 /// What a hook may see; pointers are set at the points they belong to.
 struct HookContext {
     Point point = Point::TrainStart;
     const Counters* counters = nullptr;
+    HookLog* log = nullptr;                             ///< never null
     const UpdateResult* update = nullptr;               ///< Update
     const std::vector<Batch>* batches = nullptr;        ///< WindowStart, MicroStep, Update: those of this rank
     const EvaluationOutcome* evaluation = nullptr;      ///< EvalEnd
@@ -80,9 +112,15 @@ struct HookContext {
 
 /// Asked for by hooks, OR-ed over all of them and, before the loop acts, over all ranks: a hook may ask on one rank alone.
 struct Wishes {
-    bool evaluate = false, save = false, pause = false;
+    bool evaluate = false, save = false;
+    bool pause = false;                                 ///< as long as a person wants it: steering alone sets this
+    bool hold = false;                                  ///< pause until a person goes on: what other hooks ask for
+    std::optional<RollBack> rollBack;                   ///< of several the one furthest back
     std::optional<Ending> stop;                         ///< the first one counts
 };
+
+/// Small values of a hook that are kept with a checkpoint, by name.
+using HookState = std::map<std::string, std::string>;
 
 class Hook {
 public:
@@ -91,7 +129,12 @@ public:
     /// A required hook that throws ends training; another one is reported and training goes on.
     virtual bool required() const { return false; }
     virtual void at(const HookContext& context, Wishes& wishes) = 0;
-    /// Blocks while the pause asked for lasts. Called by the loop between updates and between the
+    /// What decides what it will ask for, where that depends on earlier updates: kept in checkpoints, and given back before
+    /// training starts. A hook that a checkpoint does not know begins afresh.
+    virtual HookState state() const { return {}; }
+    /// Throws, with a sentence, for values it cannot use.
+    virtual void setState(const HookState&) {}
+    /// Blocks while the pause asked for (wishes.hold: by a hook) lasts. Called by the loop between updates and between the
     /// batches of an evaluation. Returns early for something
     /// else that was asked for meanwhile, with the pause asked for again.
     virtual void waitWhilePaused(Wishes&) {}

@@ -24,9 +24,10 @@ Named digestsOf(const TrainState& state) {
         all.names.push_back(item.name);
         all.digests.push_back(static_cast<double>(hash64(bytesOf(plain)) & kExact));
     }
-    for (const auto& [entry, values] : state.values()) {
-        for (const auto& [name, value] : values) {
-            all.names.push_back(entry + "." + name);
+    for (const Stateful* entry : state.entries()) {
+        if (entry->scope() != Scope::Trajectory) continue;  // hooks may know what only their rank sees
+        for (const auto& [name, value] : entry->stateValues()) {
+            all.names.push_back(entry->stateName() + "." + name);
             all.digests.push_back(digestOf(value));
         }
     }

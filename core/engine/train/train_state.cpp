@@ -76,26 +76,28 @@ std::vector<StateTensor> TrainState::tensors() const {
 
 std::map<std::string, StateValues> TrainState::values() const {
     std::map<std::string, StateValues> all;
-    for (const Stateful* entry : m_entries) all[entry->stateName()] = entry->stateValues();
+    for (const Stateful* entry : m_entries)
+        if (!isLeftOut(*entry)) all[entry->stateName()] = entry->stateValues();
     return all;
 }
 
 Result<void> TrainState::setValues(const std::map<std::string, StateValues>& values) {
     std::vector<std::string> problems;
     for (const auto& [name, unused] : values)
-        if (std::none_of(m_entries.begin(), m_entries.end(), [&](const Stateful* e) { return e->stateName() == name; }))
+        if (!name.starts_with(kHookState) && std::none_of(m_entries.begin(), m_entries.end(), [&](const Stateful* e) { return e->stateName() == name; }))
             problems.push_back("“" + name + "” is unknown to this program");
     for (Stateful* entry : m_entries)
-        if (!values.contains(entry->stateName())) problems.push_back("“" + entry->stateName() + "” is missing");
+        if (!entry->isOptional() && !values.contains(entry->stateName())) problems.push_back("“" + entry->stateName() + "” is missing");
     if (!problems.empty()) return Error{ErrorCode::Corrupt, "The checkpoint's state cannot be used: " + joined(problems), {}, {}};
-    for (Stateful* entry : m_entries) LATHE_TRY(entry->setStateValues(values.at(entry->stateName())));
+    for (Stateful* entry : m_entries)
+        if (const auto found = values.find(entry->stateName()); found != values.end()) LATHE_TRY(entry->setStateValues(found->second));
     return {};
 }
 
 std::string TrainState::digest() const {
     Hasher hasher;
     for (const Stateful* entry : m_entries) {
-        if (entry->scope() != Scope::Trajectory) continue;
+        if (entry->scope() != Scope::Trajectory || isLeftOut(*entry)) continue;
         hashText(hasher, entry->stateName());
         for (const auto& [name, value] : entry->stateValues()) {
             hashText(hasher, name);

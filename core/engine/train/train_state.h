@@ -33,6 +33,9 @@ public:
     virtual ~Stateful() = default;
     virtual std::string stateName() const = 0;
     virtual Scope scope() const { return Scope::Trajectory; }
+    /// Whether it begins afresh from a checkpoint that does not know it. Requires, where true: no tensors, and no values
+    /// as long as it is fresh.
+    virtual bool isOptional() const { return false; }
     virtual StateValues stateValues() const { return {}; }
     /// Checks every value and takes all of them or none. Missing and unknown names are errors.
     virtual Result<void> setStateValues(const StateValues& values);
@@ -55,6 +58,9 @@ private:
     std::vector<std::string> m_seen, m_problems;
 };
 
+/// What names of hooks' entries begin with.
+inline constexpr std::string_view kHookState = "hook.";
+
 class TrainState {
 public:
     /// Not owned; must live as long as this. Requires: names are unique.
@@ -63,11 +69,13 @@ public:
     std::vector<StateTensor> tensors() const;
     /// Values of all entries, by entry name.
     std::map<std::string, StateValues> values() const;
+    /// State of hooks ("hook.…") that are no longer there is passed over.
     Result<void> setValues(const std::map<std::string, StateValues>& values);
     /// Hash over names, values, types, shapes and bytes of all trajectory state.
     std::string digest() const;
 
 private:
+    bool isLeftOut(const Stateful& entry) const { return entry.isOptional() && entry.stateValues().empty(); }
     std::vector<Stateful*> m_entries;
 };
 

@@ -22,13 +22,16 @@ Ending Trainer::run() {
     visit({.point = Point::TrainStart});
     checkTarget();
     if (m_progress.evaluationPending) evaluate();
+    if (m_settings.saveAtStart && m_progress.counters.updateAttempts.value() == 0) m_wishes.save = true;
     obey();
     while (!m_ending) {
         const bool applied = update();
         checkTarget();
         const Due due = dueNow(applied);
-        if (due.evaluation) evaluate();
-        if (!m_ending && (due.save || (m_newBest && m_settings.saveBest))) save(due.save ? "interval" : "best");
+        if (due.evaluation && !goesBack()) evaluate();
+        Due nothing;
+        if (!m_agreed) agreeOnWishes(nothing);  // what is gone back from is not saved
+        if (!m_ending && !goesBack() && (due.save || (m_newBest && m_settings.saveBest))) save(due.save ? "interval" : "best");
         obey();
     }
     conclude();
@@ -52,12 +55,14 @@ Trainer::Due Trainer::dueNow(bool applied) {
 /// Every rank wishes what any of them wishes.
 void Trainer::agreeOnWishes(Due& due) {
     if (m_parts.parallel->world() == 1 || m_outOfStep) return;
-    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32 };
+    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128 };
     const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
-                               (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0);
+                               (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0) |
+                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0);
     const auto agreed = guarded("agreeing with the other ranks", [&]() -> Result<std::uint64_t> {
         const std::uint64_t all = m_parts.parallel->agree(mine);
         if (all & WishStop) adoptStop();
+        if (all & WishRollBack) adoptRollBack();
         return all;
     });
     if (!agreed.ok()) return endBy(agreed.error(), false);
@@ -66,6 +71,29 @@ void Trainer::agreeOnWishes(Due& due) {
     m_wishes.evaluate = (*agreed & WishEvaluate) != 0;
     m_wishes.save = (*agreed & WishSave) != 0;
     m_wishes.pause = (*agreed & WishPause) != 0;
+    m_wishes.hold = (*agreed & WishHold) != 0;
+}
+
+/// The roll-back that leads furthest back, of the first rank that wants it.
+void Trainer::adoptRollBack() {
+    const std::string mine = m_wishes.rollBack ? std::to_string(m_wishes.rollBack->notAfter.value()) + "\n" + m_wishes.rollBack->why : std::string();
+    std::optional<RollBack> chosen;
+    for (const std::string& text : gatherTexts(*m_parts.parallel, mine)) {
+        const std::size_t cut = text.find('\n');
+        const auto step = cut == std::string::npos ? std::nullopt : readInteger(text.substr(0, cut));
+        if (step && (!chosen || *step < chosen->notAfter.value())) chosen = RollBack{GlobalStep(*step), text.substr(cut + 1)};
+    }
+    m_wishes.rollBack = std::move(chosen);
+}
+
+/// The session ends; the supervisor begins the next one at a checkpoint.
+void Trainer::goBack() {
+    const RollBack wish = *std::exchange(m_wishes.rollBack, std::nullopt);
+    if (m_settings.rollBacksDone >= m_settings.maxRollBacks)
+        return end(rundir::State::Diverged, wish.why + ". The run has gone back " + std::to_string(m_settings.rollBacksDone) +
+                   (m_settings.rollBacksDone == 1 ? " time" : " times") + " already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate", false);
+    end(rundir::State::Stopped, wish.why, false);
+    if (m_ending->state == rundir::State::Stopped) m_ending->backTo = wish.notAfter;
 }
 
 /// The stop of the first rank that wants one; one that leaves without saving comes before one that saves.
@@ -99,6 +127,14 @@ bool Trainer::update() {
     return result->applied;
 }
 
+/// What the guard's finding asks for, beside leaving the update out. All ranks have the same one.
+void Trainer::act(const GuardFinding& finding) {
+    const std::string sentence = "Update attempt " + std::to_string(m_progress.counters.updateAttempts.value()) + ": " + finding.reason;
+    if (finding.action == "pause") m_wishes.hold = true;
+    else if (finding.action == "roll_back") m_wishes.rollBack = RollBack{m_progress.counters.globalStep, sentence};
+    else if (finding.action == "stop" && !m_wishes.stop) m_wishes.stop = Ending{rundir::State::Diverged, sentence + ", so it stops (guard)", true};
+}
+
 Result<void> Trainer::loadWindow() {
     if (m_windowLoaded) return {};
     m_window = m_parts.accumulation->windowAt(m_progress.counters);
@@ -119,6 +155,8 @@ void Trainer::count(const UpdateResult& result) {
     next.planEntry = m_window.nextEntry;
     m_progress.counters = next;
     m_progress.skippedInARow = result.applied ? 0 : m_progress.skippedInARow + 1;
+    if (m_parts.guard && result.applied) m_parts.guard->take(result);
+    if (result.finding) act(*result.finding);
     m_windowLoaded = false;
     m_unsaved = true;
     if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
@@ -193,11 +231,12 @@ void Trainer::probeNextWindow() {
 void Trainer::holdWhilePaused() {
     const at::AutoGradMode grad(true);  // what is saved holds a look at the next window, also in the middle of an evaluation
     const bool isEnding = m_ending.has_value();
-    while (m_wishes.pause && !m_wishes.stop && m_ending.has_value() == isEnding) {
+    while ((m_wishes.pause || m_wishes.hold) && !m_wishes.stop && m_ending.has_value() == isEnding) {
         Due nothing;
         m_wishes.pause = false;
         m_parts.time->pause();
         for (Hook* hook : m_parts.hooks) hook->waitWhilePaused(m_wishes);
+        m_wishes.hold = false;  // from here on it is a pause that a person ends
         m_parts.time->unpause();
         agreeOnWishes(nothing);
         if (!m_wishes.save) continue;
@@ -210,6 +249,8 @@ void Trainer::holdWhilePaused() {
 void Trainer::obey() {
     Due nothing;
     if (!m_agreed) agreeOnWishes(nothing);
+    if (goesBack() && !m_wishes.stop && !m_ending) goBack();
+    m_wishes.rollBack.reset();
     if (!m_ending) holdWhilePaused();
     const bool saves = m_wishes.save;
     if (std::exchange(m_wishes.evaluate, false) && !m_ending) evaluate();
@@ -237,7 +278,12 @@ void Trainer::conclude() {
 }
 
 void Trainer::visit(HookContext context) {
+    static class : public HookLog {
+        void value(std::string_view, double) override {}
+        void event(std::string_view, std::string_view, std::string_view) override {}
+    } nobody;
     context.counters = &m_progress.counters;
+    context.log = m_parts.log ? m_parts.log : &nobody;
     for (Hook* hook : m_parts.hooks) {
         try {
             hook->at(context, m_wishes);

@@ -22,6 +22,7 @@
 #include "engine/train/precision.h"
 #include "engine/train/probe.h"
 #include "engine/train/progress.h"
+#include "engine/train/trajectory_guard.h"
 #include "engine/train/triggers.h"
 
 #include <functional>
@@ -102,6 +103,8 @@ struct TrainerParts {
     Saver* saver = nullptr;                       ///< null: nothing is saved
     ActiveTime* time = nullptr;
     std::vector<Hook*> hooks;                     ///< called in this order
+    TrajectoryGuard* guard = nullptr;             ///< null: updates are left out only when they are not finite
+    HookLog* log = nullptr;                       ///< null: nobody listens
 };
 
 struct TrainerSettings {
@@ -111,6 +114,8 @@ struct TrainerSettings {
     std::int64_t maxSkippedInARow = 50;
     Interval evaluateEvery, saveEvery;
     bool saveBest = false;                        ///< also after an evaluation that is the best so far
+    bool saveAtStart = false;                     ///< of a fresh run, so that there is something to go back to
+    std::int64_t rollBacksDone = 0, maxRollBacks = 0;   ///< by itself, in the run so far and at most
 };
 
 class Trainer {
@@ -130,6 +135,12 @@ private:
     Due dueNow(bool applied);
     void agreeOnWishes(Due& due);
     void adoptStop();
+    void adoptRollBack();
+    bool goesBack() const { return m_wishes.rollBack.has_value(); }
+    void goBack();
+    void watch(UpdateResult& result);
+    void act(const GuardFinding& finding);
+    std::vector<std::int64_t> samplesOfWindow();
     Result<void> loadWindow();
     UpdateResult attempt(bool apply);
     UpdateResult runPhase(const PhaseParts& parts, bool apply);

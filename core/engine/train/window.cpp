@@ -71,8 +71,29 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     result.reason = m_parts.precision->verdict(result.loss, norm);
     result.applied = result.reason.empty();
     result.notFinite = !result.applied;
+    if (apply) watch(result);
     if (result.applied && apply) applyPhase(parts, result);
     return result;
+}
+
+/// The guard's word on an update that is about to be applied, or on one that cannot be.
+void Trainer::watch(UpdateResult& result) {
+    if (!m_parts.guard) return;
+    result.finding = m_parts.guard->judge(result);
+    if (!result.finding) return;
+    result.finding->samples = samplesOfWindow();
+    result.applied = false;
+    result.reason = result.finding->reason;
+}
+
+/// Ids on all ranks: shares are contiguous, so that rank order is the order of the window.
+std::vector<std::int64_t> Trainer::samplesOfWindow() {
+    std::vector<std::int64_t> ids;
+    for (const Batch& batch : m_batches) ids.insert(ids.end(), batch.ids.begin(), batch.ids.end());
+    std::vector<std::int64_t> all;
+    for (const at::Tensor& part : m_parts.parallel->gather(at::tensor(ids, at::kLong)))
+        all.insert(all.end(), part.const_data_ptr<std::int64_t>(), part.const_data_ptr<std::int64_t>() + part.numel());
+    return all;
 }
 
 /// Σ weights of each term and the digest of the sample ids, over all ranks in the order of the window.

@@ -216,6 +216,8 @@ struct Fixture {
                            .parallel = parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = &windows,
                            .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress,
                            .saver = saves ? &saver : nullptr, .time = &time, .hooks = {&recorder}};
+        parts.guard = guard.get();
+        for (Hook* hook : hooks) parts.hooks.push_back(hook);
         if (second) parts.phases.push_back(*second);
         return Trainer(parts, settings).run();
     }
@@ -242,6 +244,8 @@ struct Fixture {
     Curve curve = Curve::constant(section.learningRate);
     TrainerSettings settings;
     std::optional<PhaseParts> second;
+    std::unique_ptr<TrajectoryGuard> guard;
+    std::vector<Hook*> hooks;   ///< after the recorder
 };
 
 }  // namespace lathe::engine::test
