@@ -35,7 +35,7 @@ static Error dataInstead(const std::string& target) {
     const auto suggestion = dataset::suggest(target);
     if (!suggestion) return Error{ErrorCode::Usage, target + " is no configuration, and as data it cannot be used: " + suggestion.error().sentence, {}, {}};
     const bool images = suggestion->data.format == "image_folder";
-    const std::string preset = images ? "image-folder" : suggestion->task.name == "regression" ? "csv-regression" : "digits-mlp";
+    const std::string preset = images ? "image-folder" : suggestion->data.format == "text" ? "shakespeare-char" : suggestion->task.name == "regression" ? "csv-regression" : "digits-mlp";
     auto base = config::load(preset);
     if (!base) return base.error();
     config::RunConfig wanted = base->config;
@@ -48,6 +48,7 @@ static Error dataInstead(const std::string& target) {
     data.evalLabels = found.evalLabels;
     data.features = found.features;
     data.target = found.target;
+    if (found.format == "text") data.evalFraction = found.evalFraction;
     data.standardize = found.standardize;
     if (images) data.imageSize = found.imageSize;
     wanted.task.name = suggestion->task.name;

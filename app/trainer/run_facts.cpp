@@ -90,7 +90,7 @@ std::string recordLine(const store::RecordSummary& record) {
            + std::to_string(record.firstStep) + " to " + std::to_string(record.lastStep);
 }
 
-/// What a program said of its run as a whole, and the checkpoints that it keeps itself.
+/// What a program said of its run as a whole, the checkpoints that it keeps itself, and the newest confusion matrix.
 static void addRecords(const store::RunReader& reader, json& out) {
     out["records"] = out["own_checkpoints"] = json::array();
     out["summary"] = json::object();
@@ -100,6 +100,16 @@ static void addRecords(const store::RunReader& reader, json& out) {
     if (const auto values = reader.newestRecords(live::FrameType::Summary)) {
         for (const auto& row : *values) {
             if (auto value = rundir::parseStrict(row.record.content, row.record.name)) out["summary"][row.record.name] = std::move(*value);
+        }
+    }
+    out["confusion"] = nullptr;
+    if (const auto tables = reader.newestRecords(live::FrameType::Table)) {
+        for (const auto& row : *tables) {
+            if (row.record.name != "confusion") continue;
+            auto table = rundir::parseStrict(row.record.content, row.record.name);
+            if (!table || !table->is_object()) continue;
+            (*table)["step"] = row.record.step;
+            out["confusion"] = std::move(*table);
         }
     }
     if (const auto kept = reader.newestRecords(live::FrameType::OwnCheckpoint)) {

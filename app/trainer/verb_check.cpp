@@ -67,7 +67,8 @@ static std::string countText(std::int64_t count, const char* one, const char* ma
 static void planLength(const config::RunConfig& config, Found& found) {
     const std::int64_t all = found.train->info().samples;
     const bool split = config.data.eval.empty() && config.data.evalFraction > 0;
-    const std::int64_t held = split ? static_cast<std::int64_t>(plan::split(all, config.data.evalFraction, static_cast<std::uint64_t>(config.data.splitSeed)).eval.size()) : 0;
+    const auto byRule = found.train->info().heldOut;
+    const std::int64_t held = byRule ? *byRule : split ? static_cast<std::int64_t>(plan::split(all, config.data.evalFraction, static_cast<std::uint64_t>(config.data.splitSeed)).eval.size()) : 0;
     const plan::OrderShape shape = plan::orderShape(config, all - held);
     if (shape.updatesPerEpoch() == 0) {
         found.problems.push_back({"data.batch_size", Severity::Error, "No update fits into an epoch of " + std::to_string(all - held) + " samples"});

@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace lathe::trainer {
 
 using nlohmann::json;
@@ -34,6 +37,29 @@ static void printCheckpoints(const json& facts) {
         if (row.at("pinned").get<bool>()) line += "  pinned";
         if (!row.at("valid").get<bool>()) line += "  cannot be used: " + text(row.at("problem"));
         print(line);
+    }
+}
+
+/// The newest confusion matrix: a row for each actual class, columns for the predicted ones, as wide as they need.
+static void printConfusion(const json& facts) {
+    const json table = facts.value("confusion", json());
+    if (!table.is_object() || !table.contains("columns") || !table.contains("rows")) return;
+    json lines = table.at("rows");
+    lines.insert(lines.begin(), table.at("columns"));
+    std::vector<std::size_t> widths;
+    for (const json& line : lines)
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            if (widths.size() <= i) widths.push_back(0);
+            widths[i] = std::max(widths[i], text(line[i]).size());
+        }
+    print("confusion at step " + text(table.value("step", json())) + " (columns: predicted):");
+    for (const json& line : lines) {
+        std::string out;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const std::string cell = text(line[i]);
+            out += "  " + std::string(widths[i] - cell.size(), ' ') + cell;
+        }
+        print(out);
     }
 }
 
@@ -92,6 +118,7 @@ ExitCode show(const Options& options) {
     printSessions(facts);
     print("checkpoints:");
     printCheckpoints(facts);
+    printConfusion(facts);
     printRecords(facts);
     print("series:");
     for (const json& row : facts.at("series"))

@@ -34,6 +34,9 @@ inline constexpr double kMany = 1e15;  ///< no real run counts further, and ever
 inline constexpr const char* kIfCsv = "data.format=auto|csv";
 inline constexpr const char* kIfImages = "data.format=auto|image_folder|idx";
 inline constexpr const char* kIfIdx = "data.format=auto|idx";
+inline constexpr const char* kIfText = "data.format=auto|text";
+inline constexpr const char* kIfGpt = "model.name=gpt";
+inline constexpr const char* kIfLanguage = "task.name=language";
 inline constexpr const char* kIfResnet = "model.name=resnet18|resnet34|resnet50|resnet101|resnet152";
 inline constexpr const char* kIfClassification = "task.name=classification";
 inline constexpr const char* kIfSgd = "optimizer.name=sgd";
@@ -61,8 +64,8 @@ template <typename V>
 constexpr void describeDataSource(V& v) {
     using S = DataSection;
     v(&S::format, "format", "Format", "How the data is stored; auto decides by what lies at the path.",
-      {.choices = "auto|image_folder|csv|idx"});
-    v(&S::train, "train", "Training data", "Folder of class folders with JPEG or PNG images, a CSV file, or an IDX image file.",
+      {.choices = "auto|image_folder|csv|idx|text"});
+    v(&S::train, "train", "Training data", "Folder of class folders with JPEG or PNG images, a CSV file, an IDX image file, or a text file.",
       {.example = "data/flowers", .isPath = true, .applies = Applies::Resume});
     v(&S::trainLabels, "train_labels", "Training labels", "IDX label file that belongs to the training images.",
       {.example = "train-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true, .applies = Applies::Resume});
@@ -70,7 +73,7 @@ constexpr void describeDataSource(V& v) {
       {.example = "data/flowers-eval", .isPath = true, .applies = Applies::Resume});
     v(&S::evalLabels, "eval_labels", "Evaluation labels", "IDX label file that belongs to the evaluation images.",
       {.example = "t10k-labels-idx1-ubyte", .visibleIf = kIfIdx, .isPath = true, .applies = Applies::Resume});
-    v(&S::evalFraction, "eval_fraction", "Held-out part", "Random part of the training data kept for evaluation when no evaluation data is given.",
+    v(&S::evalFraction, "eval_fraction", "Held-out part", "Random part of the training data (of a text its end) kept for evaluation when no evaluation data is given.",
       {.minimum = 0, .maximum = 0.9});
     v(&S::splitSeed, "split_seed", "Split seed", "Chooses the held-out samples; apart from the run's seed, so that runs compare on one split.",
       {.minimum = 0, .maximum = kMany, .level = Level::Advanced});
@@ -90,7 +93,11 @@ template <typename V>
 constexpr void describe(V& v, Of<DataSection>) {
     using S = DataSection;
     describeDataSource(v);
-    v(&S::batchSize, "batch_size", "Batch size", "Samples in a micro-batch.",
+    v(&S::context, "context", "Context", "Bytes in a row of text: as far as a model looks back.",
+      {.minimum = 2, .maximum = 65536, .unit = "bytes", .visibleIf = kIfText, .shortName = "ctx"});
+    v(&S::documents, "documents", "Documents", "What is one document of a text: the whole file, what stands between empty lines, or each line. None is learned from another.",
+      {.choices = "file|blank_line|line", .visibleIf = kIfText, .shortName = "docs"});
+    v(&S::batchSize, "batch_size", "Batch size", "Samples in a micro-batch; of a text, rows.",
       {.minimum = 1, .maximum = 1e6, .unit = "samples", .shortName = "bs"});
     v(&S::shuffle, "shuffle", "Shuffle", "Draws a new order for each epoch; off keeps the order of the file.", {.shortName = "shuffle"});
     v(&S::dropLast, "drop_last", "Drop the last batch", "Leaves out the samples that do not fill the last micro-batch of an epoch.",
@@ -115,19 +122,29 @@ template <typename V>
 constexpr void describe(V& v, Of<ModelSection>) {
     using S = ModelSection;
     v(&S::name, "name", "Model", "The network to train.",
-      {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152"});
+      {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152|gpt"});
     v(&S::hidden, "hidden", "Hidden layers", "Width of each hidden layer.",
       {.minimum = 1, .maximum = 1e6, .visibleIf = "model.name=mlp", .shortName = "h"});
     v(&S::filters, "filters", "Filters", "Filters of each convolution stage; a stage halves images of 4 pixels or more.",
       {.minimum = 1, .maximum = 65536, .visibleIf = "model.name=convnet", .shortName = "f"});
     v(&S::dropout, "dropout", "Dropout", "Part of the activations that is dropped while training.",
-      {.minimum = 0, .maximum = 0.95, .example = "0.1", .visibleIf = "model.name=mlp|convnet", .shortName = "do"});
+      {.minimum = 0, .maximum = 0.95, .example = "0.1", .visibleIf = "model.name=mlp|convnet|gpt", .shortName = "do"});
     v(&S::batchNorm, "batch_norm", "Batch normalization", "Normalizes after each convolution.",
       {.visibleIf = "model.name=convnet", .shortName = "bn"});
     v(&S::stem, "stem", "Stem", "standard halves the image twice before the first stage; small keeps its size, for images under about 64 pixels.",
       {.choices = "standard|small", .visibleIf = kIfResnet});
-    v(&S::width, "width", "Width", "Channels of the first stage; 64 is the published model.",
-      {.minimum = 1, .maximum = 4096, .unit = "channels", .visibleIf = kIfResnet, .shortName = "w"});
+    v(&S::width, "width", "Width", "Channels of the first stage of a ResNet (64 is the published model), of every layer of a GPT.",
+      {.minimum = 1, .maximum = 4096, .unit = "channels", .visibleIf = "model.name=resnet18|resnet34|resnet50|resnet101|resnet152|gpt", .shortName = "w"});
+    v(&S::layers, "layers", "Layers", "Layers of attention and feed-forward network.",
+      {.minimum = 1, .maximum = 1000, .unit = "layers", .visibleIf = kIfGpt, .shortName = "l"});
+    v(&S::heads, "heads", "Heads", "Heads of attention; each has width / heads channels, an even number.",
+      {.minimum = 1, .maximum = 1024, .unit = "heads", .visibleIf = kIfGpt, .shortName = "heads"});
+    v(&S::norm, "norm", "Norm", "What stands before attention and feed-forward network.",
+      {.choices = "rmsnorm|layernorm", .visibleIf = kIfGpt, .level = Level::Advanced});
+    v(&S::feedForward, "feed_forward", "Feed-forward", "swiglu gates 8/3 of the width, gelu has 4 times the width.",
+      {.choices = "swiglu|gelu", .visibleIf = kIfGpt, .level = Level::Advanced});
+    v(&S::tieEmbeddings, "tie_embeddings", "Tie embeddings", "Reads and foretells bytes by the same table of weights.",
+      {.visibleIf = kIfGpt, .level = Level::Advanced});
     v(&S::weights, "weights", "Initial weights", "Safetensors file to start from; empty starts from random weights.",
       {.example = "resnet18.safetensors", .isPath = true});
 }
@@ -135,8 +152,8 @@ constexpr void describe(V& v, Of<ModelSection>) {
 template <typename V>
 constexpr void describe(V& v, Of<TaskSection>) {
     using S = TaskSection;
-    v(&S::name, "name", "Task", "classification predicts one of several classes, regression predicts numbers.",
-      {.choices = "classification|regression"});
+    v(&S::name, "name", "Task", "classification predicts one of several classes, regression predicts numbers, language foretells the next byte of a text.",
+      {.choices = "classification|regression|language"});
     v(&S::numClasses, "num_classes", "Classes", "Number of classes the model tells apart.",
       {.minimum = 2, .maximum = 1e6, .unit = "classes", .none = "as found in the data", .example = "10", .visibleIf = kIfClassification});
     v(&S::labelSmoothing, "label_smoothing", "Label smoothing", "Part of the target that is spread over all classes.",
@@ -260,6 +277,8 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
     v(&S::every, "every", "Evaluate every", "How often the model is evaluated; the end of the run always is.", {.applies = Applies::Resume});
     v(&S::batchSize, "batch_size", "Batch size", "Samples in an evaluation batch.",
       {.minimum = 1, .maximum = 1e6, .unit = "samples", .none = "as in training", .example = "256", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::metrics, "metrics", "Metrics", "What an evaluation measures beside the loss; empty takes the usual ones of the task. Classification has top3_accuracy, top5_accuracy, precision, recall and f1 (of the second of two classes; or with _micro, _macro over all) and auc.",
+      {.example = "accuracy, f1_macro", .applies = Applies::Resume});
     v(&S::bestMetric, "best_metric", "Best by", "Metric that decides which checkpoint is best; auto takes accuracy or loss, by task.",
       {.example = "accuracy", .applies = Applies::Resume});
     v(&S::bestDirection, "best_direction", "Better is", "Whether a smaller or a larger value is better; auto knows the built-in metrics.",
@@ -268,6 +287,14 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
       {.minimum = 1, .maximum = 1e9, .unit = "evaluations", .none = "never ends early", .example = "5", .applies = Applies::Resume});
     v(&S::minDelta, "min_delta", "Smallest gain", "By how much an evaluation must be better to count.",
       {.minimum = 0, .maximum = 1e9, .example = "0.001", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::restoreBest, "restore_best", "Leave the best weights", "However the run ends, writes the weights of its best evaluation to the run's export folder, ready for use. The run goes on from its newest checkpoint all the same.",
+      {.applies = Applies::Resume});
+    v(&S::sampleBytes, "sample_bytes", "Sample text", "Length of the text that the model writes at each evaluation, to be read beside the curves.",
+      {.minimum = 0, .maximum = 10000, .unit = "bytes", .visibleIf = kIfLanguage, .applies = Applies::Resume});
+    v(&S::samplePrompt, "sample_prompt", "Sample prompt", "What that text goes on from; empty begins a line.",
+      {.example = "ROMEO:", .visibleIf = kIfLanguage, .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::sampleTemperature, "sample_temperature", "Temperature", "How freely that text is written: 0 takes the likeliest byte each time, 1 draws as the model foretells.",
+      {.minimum = 0, .maximum = 10, .visibleIf = kIfLanguage, .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>

@@ -30,11 +30,12 @@ constexpr std::array kRenamed{
     Renamed{"gradient_accumulation_steps", "accumulation.micro_batches", "1"},
     Renamed{"seed", "run.seed", "42"},
     Renamed{"per_device_train_batch_size", "data.batch_size", nullptr},
+    Renamed{"max_sequence_length", "data.context", nullptr},
     Renamed{"log_every_n_steps", "telemetry.log_every", nullptr},
 };
 
 constexpr std::array kOthers{"pretrained", "use_ddp", "use_amp", "output_dir", "checkpoint_dir", "fast_dev_run",
-                             "max_sequence_length", "strategy", "precision", "accelerator", "devices"};
+                             "strategy", "precision", "accelerator", "devices"};
 
 class FlatReader {
 public:
@@ -50,8 +51,6 @@ public:
         readSeveralDevices();
         readFolders();
         readFastDevRun();
-        if (m_root.find("max_sequence_length"))
-            tell(Severity::Warning, "", "max_sequence_length is ignored: it speaks of texts, and this version learns from images and tables");
         readOwnKeys();
         m_loaded.config = fromValues(m_values);
         return std::move(m_loaded);

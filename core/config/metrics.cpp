@@ -1,23 +1,69 @@
 #include "config/metrics.h"
 
+#include <algorithm>
+#include <set>
+
 namespace lathe::config {
+namespace {
+
+std::string withoutPrefix(std::string name) {
+    if (name.starts_with("eval/")) name.erase(0, 5);
+    return name;
+}
+
+Error unknown(const std::string& name, const std::vector<Metric>& metrics, const std::string& first, const char* key) {
+    std::string known = first;
+    for (const Metric& metric : metrics) known += (known.empty() ? "" : ", ") + metric.name;
+    return {ErrorCode::Config, "This task has no metric \"" + name.substr(0, 40) + "\"; choose " + (first.empty() ? "among " : "one of ") + known, key, {}};
+}
+
+}  // namespace
 
 std::vector<Metric> metricsOf(std::string_view task) {
-    if (task == "classification") return {{"accuracy", true}, {"loss", false}};
+    if (task == "classification")
+        return {{"accuracy", true},
+                {"loss", false},
+                {"top3_accuracy", true, false},
+                {"top5_accuracy", true, false},
+                {"precision", true, false},
+                {"recall", true, false},
+                {"f1", true, false},
+                {"precision_micro", true, false},
+                {"recall_micro", true, false},
+                {"f1_micro", true, false},
+                {"precision_macro", true, false},
+                {"recall_macro", true, false},
+                {"f1_macro", true, false},
+                {"auc", true, false}};
+    if (task == "language") return {{"loss", false}, {"perplexity", false}, {"bits_per_byte", false}, {"accuracy", true}};
     return {{"loss", false}, {"mse", false}, {"mae", false}, {"r2", true}};
 }
 
+Result<std::vector<Metric>> chosenMetrics(const RunConfig& config) {
+    std::vector<Metric> all = metricsOf(config.task.name);
+    LATHE_TRY_ASSIGN(const Metric best, bestMetric(config));
+    std::set<std::string> wanted;
+    for (const std::string& written : config.evaluation.metrics) {
+        const std::string name = withoutPrefix(written);
+        if (std::none_of(all.begin(), all.end(), [&](const Metric& metric) { return metric.name == name; }))
+            return unknown(name, all, {}, "evaluation.metrics");
+        wanted.insert(name);
+    }
+    std::erase_if(all, [&](const Metric& metric) {
+        const bool isWanted = wanted.empty() ? metric.isUsual : wanted.contains(metric.name);
+        return !isWanted && metric.name != "loss" && metric.name != best.name;
+    });
+    return all;
+}
+
 Result<Metric> bestMetric(const EvaluationSection& evaluation, const std::vector<Metric>& metrics) {
-    std::string known = "auto", wanted = evaluation.bestMetric;
-    if (wanted.starts_with("eval/")) wanted.erase(0, 5);
+    const std::string wanted = withoutPrefix(evaluation.bestMetric);
     for (Metric metric : metrics) {
-        known += ", " + metric.name;
         if (wanted != "auto" && wanted != metric.name) continue;
         if (evaluation.bestDirection != "auto") metric.higherIsBetter = evaluation.bestDirection == "max";
         return metric;
     }
-    return Error{ErrorCode::Config, "This task has no metric \"" + wanted.substr(0, 40) + "\"; choose one of " + known,
-                 "evaluation.best_metric", {}};
+    return unknown(wanted, metrics, "auto", "evaluation.best_metric");
 }
 
 Result<Metric> bestMetric(const RunConfig& config) { return bestMetric(config.evaluation, metricsOf(config.task.name)); }

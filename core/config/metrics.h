@@ -13,12 +13,17 @@
 namespace lathe::config {
 
 struct Metric {
-    std::string name;  ///< "accuracy"; recorded as the series "eval/accuracy"
+    std::string name;            ///< "accuracy"; recorded as the series "eval/accuracy"
     bool higherIsBetter = false;
+    bool isUsual = true;         ///< evaluated where evaluation.metrics names none
 };
 
-/// Of the task of this name; `auto` means the first.
+/// All that the task of this name can give; `auto` as the best one means the first.
 std::vector<Metric> metricsOf(std::string_view task);
+
+/// Those that are evaluated, in the order of metricsOf(): what evaluation.metrics names (the usual ones where it is
+/// empty), the loss, and the one that says what is best. A Config error with the list when a name is not on it.
+Result<std::vector<Metric>> chosenMetrics(const RunConfig& config);
 
 /// What evaluation.best_metric and best_direction choose among `metrics`; a Config error that lists them otherwise.
 Result<Metric> bestMetric(const EvaluationSection& evaluation, const std::vector<Metric>& metrics);

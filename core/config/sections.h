@@ -23,19 +23,21 @@ struct RunSection {
 };
 
 struct DataSection {
-    std::string format = "auto";                     ///< auto | image_folder | csv | idx
-    std::string train;                               ///< folder of class folders, CSV file, or IDX images; relative to the file it stands in
+    std::string format = "auto";                     ///< auto | image_folder | csv | idx | text
+    std::string train;                               ///< folder of class folders, CSV file, IDX images or text file; relative to the file it stands in
     std::string trainLabels;                         ///< IDX label file
     std::string eval;                                ///< empty: eval_fraction of train is held out
     std::string evalLabels;
-    double evalFraction = 0.2;                       ///< seeded random part of train, [0, 0.9]
+    double evalFraction = 0.2;                       ///< seeded random part of train, of a text its end; [0, 0.9]
     std::int64_t splitSeed = 0;                      ///< of that choice; not the run's seed, so that runs compare on one split
     std::vector<std::string> features;               ///< CSV columns; empty: all but target and weight
     std::vector<std::string> target;                 ///< CSV column(s)
     std::string weight;                              ///< CSV column of sample weights, optional
     std::string separator = "auto";                  ///< CSV: auto (by the header line) | comma | semicolon | tab
     bool standardize = false;                        ///< CSV features to mean 0, deviation 1 of the training part
-    std::int64_t batchSize = 32;                     ///< samples in a micro-batch
+    std::int64_t context = 128;                      ///< text: bytes in a row, which are as far as a model looks back
+    std::string documents = "file";                  ///< text: file | blank_line | line; what one document is, none of which sees another
+    std::int64_t batchSize = 32;                     ///< samples (of a text: rows) in a micro-batch
     bool shuffle = true;
     bool dropLast = false;                           ///< leave out what does not fill the last micro-batch of an epoch
     std::int64_t loaderThreads = 2;                  ///< 0: load in the training thread
@@ -48,18 +50,23 @@ struct DataSection {
 };
 
 struct ModelSection {
-    std::string name = "mlp";                        ///< linear | mlp | convnet | resnet18 | 34 | 50 | 101 | 152
+    std::string name = "mlp";                        ///< linear | mlp | convnet | resnet18 | 34 | 50 | 101 | 152 | gpt
     std::vector<std::int64_t> hidden = {64, 64};     ///< mlp: widths of hidden layers
     std::vector<std::int64_t> filters = {16, 32};    ///< convnet: filters of each stage
     double dropout = 0.0;                            ///< [0, 0.95]
     bool batchNorm = false;                          ///< convnet: BatchNorm after each convolution
     std::string stem = "standard";                   ///< resnet: standard (7x7, stride 2, pool) | small (3x3, stride 1)
-    std::int64_t width = 64;                         ///< resnet: channels of the first stage
+    std::int64_t width = 64;                         ///< resnet: channels of the first stage; gpt: of every layer
+    std::int64_t layers = 4;                         ///< gpt
+    std::int64_t heads = 4;                          ///< gpt: of attention; width / heads is even
+    std::string norm = "rmsnorm";                    ///< gpt: rmsnorm | layernorm
+    std::string feedForward = "swiglu";              ///< gpt: swiglu | gelu
+    bool tieEmbeddings = true;                       ///< gpt: bytes are read and foretold by one table
     std::string weights;                             ///< safetensors file with initial weights
 };
 
 struct TaskSection {
-    std::string name = "classification";             ///< classification | regression
+    std::string name = "classification";             ///< classification | regression | language
     std::optional<std::int64_t> numClasses;          ///< none: found in the data
     double labelSmoothing = 0.0;                     ///< [0, 0.9]
     std::string loss = "mse";                        ///< regression: mse | mae | huber
@@ -126,10 +133,15 @@ struct ParallelSection {
 struct EvaluationSection {
     Interval every{Interval::Unit::Epochs, 1};
     std::optional<std::int64_t> batchSize;           ///< none: as in training
+    std::vector<std::string> metrics;                ///< beside loss and the one that says what is best; empty: the task's usual ones
     std::string bestMetric = "auto";                 ///< auto: accuracy or loss, by task
     std::string bestDirection = "auto";              ///< auto | min | max; auto only where the metric is known
     std::optional<std::int64_t> patience;            ///< evaluations without a better one before the run ends
     double minDelta = 0.0;                           ///< what counts as better
+    bool restoreBest = false;                        ///< at the end, however the run ends, export/ holds the best weights
+    std::int64_t sampleBytes = 200;                  ///< language: of the text that is written at each evaluation; 0: none
+    std::string samplePrompt;                        ///< language: what that text goes on from; empty: a line end
+    double sampleTemperature = 0.8;                  ///< language: 0 takes the likeliest byte each time
 };
 
 /// What is done by itself when training goes wrong.

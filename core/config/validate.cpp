@@ -87,7 +87,7 @@ void checkColumns(const RunConfig& config, Problems& problems) {
 
 void checkData(const RunConfig& config, Problems& problems) {
     const auto& data = config.data;
-    if (data.train.empty()) error(problems, "data.train", "Choose the training data: a folder of class folders, a CSV file or an IDX file");
+    if (data.train.empty()) error(problems, "data.train", "Choose the training data: a folder of class folders, a CSV file, an IDX file or a text file");
     if (isCsv(data)) checkColumns(config, problems);
     if (isIdx(data)) {
         if (data.trainLabels.empty()) error(problems, "data.train_labels", "IDX images need their label file: give train_labels");
@@ -103,6 +103,14 @@ void checkTask(const RunConfig& config, Problems& problems) {
         if (config.task.labelSmoothing > 0) warning(problems, "task.label_smoothing", "Label smoothing has no effect on a regression");
         if (config.task.numClasses) warning(problems, "task.num_classes", "The number of classes has no effect on a regression");
     }
+    const bool isText = config.data.format == "text", isLanguage = config.task.name == "language";
+    if (isLanguage != (config.model.name == "gpt"))
+        error(problems, "model.name", isLanguage ? "Language is learned by gpt, not by " + config.model.name + "; choose gpt" : "gpt learns language; set task.name to language, or choose another model");
+    if (isText && !isLanguage) error(problems, "task.name", "A text has neither classes nor targets; set task.name to language and model.name to gpt");
+    if (isLanguage && !isText && config.data.format != "auto") error(problems, "data.format", "Language is learned from a text file; set data.format to text or auto");
+    if (isLanguage && config.model.width % (2 * config.model.heads) != 0)
+        error(problems, "model.heads", "Each head has width / heads channels, an even number, and " + std::to_string(config.model.width) + " does not divide so among " +
+              std::to_string(config.model.heads) + " heads; choose a width that is a multiple of " + std::to_string(2 * config.model.heads));
     if (config.model.name == "convnet" && config.model.filters.empty())
         error(problems, "model.filters", "A convnet needs at least one stage; for example 16, 32");
     const auto& optimizer = config.optimizer;
@@ -120,7 +128,11 @@ void checkEvaluation(const RunConfig& config, Problems& problems) {
         error(problems, "evaluation.patience", "Patience counts evaluations, and there is no evaluation data; give data.eval or a data.eval_fraction above 0");
     else if (noData && !never)
         warning(problems, "data.eval_fraction", "There is no evaluation data, so nothing is evaluated and no checkpoint is the best one");
-    if (const auto best = bestMetric(config); !best) error(problems, "evaluation.best_metric", best.error().sentence);
+    if (evaluation.restoreBest && config.checkpoint.keepBest == 0)
+        error(problems, "evaluation.restore_best", "The best weights are those of a kept checkpoint, and checkpoint.keep_best is 0; give at least 1");
+    else if (evaluation.restoreBest && (never || noData))
+        error(problems, "evaluation.restore_best", "Without evaluations nothing is best; give data.eval or a data.eval_fraction above 0, and evaluation.every");
+    if (const auto metrics = chosenMetrics(config); !metrics) error(problems, metrics.error().key.c_str(), metrics.error().sentence);
 }
 
 void checkGuard(const RunConfig& config, Problems& problems) {

@@ -20,7 +20,7 @@ Result<std::string> formatOf(const Source& source) {
     if (!exists)
         return Error{ErrorCode::NotFound,
                      source.path.string() + (problem ? " cannot be looked at: " + problem.message() : " does not exist") +
-                         ": choose a folder of class folders, a CSV file or an IDX file",
+                         ": choose a folder of class folders, a CSV, IDX or text file",
                      source.key,
                      {}};
     if (source.data.format != "auto") return source.data.format;
@@ -35,6 +35,7 @@ Result<std::unique_ptr<Dataset>> openFormat(const Source& source) {
     LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
     if (format == "csv") return openCsv(source);
     if (format == "idx") return openIdx(source);
+    if (format == "text") return openText(source);
     return openImageFolder(source);
 }
 
@@ -60,7 +61,7 @@ Result<Source> sourceOf(const config::DataSection& data, const config::TaskSecti
         source.labelsKey = "data.eval_labels";
     }
     if (source.path.empty())
-        return Error{ErrorCode::Usage, "No data are chosen: set " + source.key + " to a folder of class folders, a CSV or an IDX file",
+        return Error{ErrorCode::Usage, "No data are chosen: set " + source.key + " to a folder of class folders, a CSV, an IDX or a text file",
                      source.key, {}};
     return source;
 }
@@ -77,6 +78,7 @@ Result<void> glanceAt(const config::DataSection& data, const config::TaskSection
     const Progress none;
     LATHE_TRY_ASSIGN(const Source source, sourceOf(data, task, part, none));
     LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
+    if (format == "text") return glanceAtText(source);
     return format == "csv" ? glanceAtCsv(source) : Result<void>();
 }
 
@@ -95,10 +97,19 @@ void addText(Hasher& hasher, const std::string& text) {
 }  // namespace
 
 std::int64_t Info::inputElements() const {
+    if (format == "text") return context;
     return images ? channels * height * width : static_cast<std::int64_t>(featureNames.size());
 }
 
+static std::string textSentence(const Info& info) {
+    std::string text = countOf(info.bytes, "byte", "bytes") + " · " + countOf(info.documents, "document", "documents") + " · " +
+                       countOf(info.samples, "row", "rows") + " of " + std::to_string(info.context);
+    if (info.heldOutBytes > 0) text += " · the last " + countOf(info.heldOutBytes, "byte", "bytes") + " are held out";
+    return text;
+}
+
 std::string Info::sentence() const {
+    if (format == "text") return textSentence(*this);
     std::string text = images ? countOf(samples, "image", "images") : countOf(samples, "row", "rows");
     if (!images) text += " · " + countOf(static_cast<std::int64_t>(featureNames.size()), "feature", "features");
     if (!classNames.empty()) text += " · " + countOf(static_cast<std::int64_t>(classNames.size()), "class", "classes");
@@ -109,6 +120,7 @@ std::string Info::sentence() const {
 
 std::string Info::doubt() const {
     constexpr std::size_t kFewClasses = 20;
+    if (holdsZeroBytes) return "The file holds zero bytes, as no plain text does: it is learned as it is";
     if (format != "csv" || classNames.empty() || targetNames.empty()) return {};
     const bool numbers = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readDouble(name).has_value(); });
     const bool whole = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readInteger(name).has_value(); });
@@ -179,7 +191,9 @@ Result<std::string> guessFormat(const std::string& path) {
     std::string name = std::filesystem::path(path).filename().string();
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") || name.ends_with(".tsv.gz")) return std::string("csv");
-    return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv or .tsv: set data.format "
+    for (const char* ending : {".txt", ".txt.gz", ".text", ".md"})
+        if (name.ends_with(ending)) return std::string("text");
+    return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv, .tsv or .txt: set data.format "
                             "if it is one of them", "data.format");
 }
 

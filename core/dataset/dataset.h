@@ -1,9 +1,10 @@
-// Training data as plain numbers, without LibTorch: folders of class folders (JPEG, PNG), CSV, IDX. The window, `check`
+// Training data as plain numbers, without LibTorch: folders of class folders (JPEG, PNG), CSV, IDX, plain text. The window, `check`
 // and the engine read data through this one door, so that what the form says is what training sees.
 //
 // Values: pixels are v / 255 (normalize: unit) in channel, row, column order; CSV cells are doubles. Labels are class
 // indices; class names of a folder are its class folders sorted by bytes; of a CSV target the distinct texts, sorted
-// numerically when all are integers, else by bytes; of IDX the digits 0 … max.
+// numerically when all are integers, else by bytes; of IDX the digits 0 … max. Of a text the samples are rows of bytes
+// (text_rows.h).
 // Thread: immutable after opening; any number of threads may read samples.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,13 +25,15 @@ class Hasher;
 
 namespace lathe::dataset {
 
+class TextRows;
+
 struct Unreadable {
     std::string what;  ///< file, or "line 17"
     std::string why;
 };
 
 struct Info {
-    std::string format;                     ///< image_folder | csv | idx
+    std::string format;                     ///< image_folder | csv | idx | text
     bool images = false;
     std::int64_t samples = 0;               ///< usable ones
     std::int64_t channels = 0, height = 0, width = 0;   ///< images, after resizing; 0 when they differ and no size was given
@@ -40,11 +44,15 @@ struct Info {
     std::vector<Unreadable> unreadable;     ///< left out; the first 100
     std::int64_t unreadableCount = 0;
     bool weighted = false;
+    std::optional<std::int64_t> heldOut;    ///< text: the last so many samples are held out; none: those are drawn by chance
+    std::int64_t bytes = 0, documents = 0, context = 0, heldOutBytes = 0;   ///< text
+    bool holdsZeroBytes = false;            ///< text
 
     std::int64_t inputElements() const;     ///< of one sample
     /// "300 images · 5 classes · 1 unreadable", "1,797 rows · 64 features · 10 classes".
     std::string sentence() const;
-    /// What speaks against the chosen task: a target of many different numbers taken for classes. Empty: nothing.
+    /// What speaks against the chosen task: a target of many different numbers taken for classes, a text with zero bytes.
+    /// Empty: nothing.
     std::string doubt() const;
 };
 
@@ -81,7 +89,8 @@ public:
     virtual Result<void> input(std::int64_t sample, const Augmentation* augmentation, std::span<double> out) const = 0;
     virtual std::int64_t label(std::int64_t sample) const = 0;                  ///< classification; -1 otherwise
     virtual std::span<const double> target(std::int64_t sample) const = 0;      ///< regression; one a target column
-    virtual double weight(std::int64_t sample) const = 0;                       ///< 1 where none is given
+    virtual double weight(std::int64_t sample) const = 0;                       ///< 1 where none is given; text: bytes to be foretold
+    virtual const TextRows* text() const { return nullptr; }                    ///< of a text, else null
     virtual std::string describe(std::int64_t sample) const = 0;                ///< "rose/12.jpg", "line 18"
     /// At most side x side pixels; works at any time, also after scan().
     virtual Result<Thumbnail> thumbnail(std::int64_t sample, int side) const = 0;
@@ -109,8 +118,8 @@ Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const con
 Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Progress& progress = {});
 
-/// What can be told in a moment, without reading the data: that they are there and of a known kind, and of CSV that the
-/// columns of the configuration are among its own. Errors as of open().
+/// What can be told in a moment, without reading the data: that they are there and of a known kind, of CSV that the
+/// columns of the configuration are among its own, of a text that it is long enough. Errors as of open().
 Result<void> glance(const config::DataSection& data, const config::TaskSection& task);
 
 /// Samples to show: spread evenly over the classes (classification) or the file.
@@ -120,7 +129,7 @@ std::vector<std::int64_t> examples(const Dataset& dataset, std::int64_t count);
 /// saw the same data, wherever they lie. What a configuration makes of pictures (size, channels) does not count.
 std::string fingerprint(const Dataset& dataset);
 
-/// What lies at a path: "image_folder", "csv", "idx". Error with a sentence when it is none of them.
+/// What lies at a path: "image_folder", "csv", "idx", "text". Error with a sentence when it is none of them.
 Result<std::string> guessFormat(const std::string& path);
 
 }  // namespace lathe::dataset

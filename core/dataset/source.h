@@ -46,6 +46,9 @@ Result<std::unique_ptr<Dataset>> openIdx(const Source& source);
 Result<std::unique_ptr<Dataset>> openCsv(const Source& source);
 /// The line of column names alone.
 Result<void> glanceAtCsv(const Source& source);
+Result<std::unique_ptr<Dataset>> openText(const Source& source);
+/// That there is a file, and enough of it; what is packed is not unpacked.
+Result<void> glanceAtText(const Source& source);
 Result<std::unique_ptr<Dataset>> openImageFolder(const Source& source);
 
 }  // namespace lathe::dataset

@@ -167,6 +167,21 @@ Result<void> suggestCsv(const stdfs::path& file, const Progress& progress, Sugge
     return {};
 }
 
+Result<void> suggestText(const stdfs::path& file, const Progress& progress, Suggestion& suggestion) {
+    suggestion.data.format = "text";
+    suggestion.data.train = file.string();
+    suggestion.data.evalFraction = 0.1;
+    suggestion.task.name = "language";
+    if (const stdfs::path eval = evaluationBeside(file); isFile(eval)) {
+        suggestion.data.eval = eval.string();
+        suggestion.notes.push_back("Evaluated on " + eval.filename().string() + ".");
+    } else {
+        suggestion.notes.push_back("The last tenth is held out for evaluation.");
+    }
+    LATHE_TRY(open(suggestion.data, suggestion.task, Part::Train, nullptr, progress));
+    return {};
+}
+
 /// In a folder of data files the one to train on: called train…, else the only one.
 std::optional<stdfs::path> dataFileIn(const stdfs::path& folder) {
     const auto names = listFolder(folder);
@@ -191,7 +206,7 @@ Result<Suggestion> suggest(const std::string& path, const Progress& progress) {
     stdfs::path chosen = stdfs::absolute(path, problem).lexically_normal();
     if (!chosen.has_filename()) chosen = chosen.parent_path();  // "flowers/"
     if (path.empty() || !stdfs::exists(chosen, problem))
-        return Error{ErrorCode::NotFound, inQuotes(path) + " does not exist: choose a folder of class folders, a CSV or an IDX file",
+        return Error{ErrorCode::NotFound, inQuotes(path) + " does not exist: choose a folder of class folders, a CSV, an IDX or a text file",
                      "data.train", {}};
     Suggestion suggestion;
     if (isFolder(chosen)) {
@@ -204,6 +219,7 @@ Result<Suggestion> suggest(const std::string& path, const Progress& progress) {
     }
     LATHE_TRY_ASSIGN(const std::string format, guessFormat(chosen.string()));
     if (format == "csv") LATHE_TRY(suggestCsv(chosen, progress, suggestion));
+    else if (format == "text") LATHE_TRY(suggestText(chosen, progress, suggestion));
     else LATHE_TRY(suggestIdx(chosen, progress, suggestion));
     return suggestion;
 }

@@ -19,7 +19,7 @@ struct Suggestion {
 
 /// Understands: a folder of class folders; a folder with train and val (validation, test …) below it; a CSV file; an IDX
 /// file of inputs or labels, its partner found by name; a folder of such files. What lies beside under the usual names
-/// becomes the evaluation part.
+/// becomes the evaluation part. A plain text file (.txt) is learned byte by byte.
 /// CSV: the last column is the target; it is a classification where that holds texts or at most 20 different whole numbers
 /// that repeat. Columns with texts or gaps and columns that only number the rows are left out.
 /// Pictures of different sizes get a square size near their median short side.

@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "launch/export.h"
 #include "launch/retention.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
@@ -345,6 +346,17 @@ void Session::drainLast() {
     afterCheckpoint();
 }
 
+/// evaluation.restore_best. Whatever comes of it, the run ended as it did.
+void Session::restoreBest() {
+    if (isProgram() || !m_config.evaluation.restoreBest) return;
+    const auto left = exportBest(m_run);
+    if (left && left->empty()) return;
+    if (left) tellEvent("exported", *left);
+    else tellEvent("warning", "The best weights could not be left in the export folder: " + left.error().text());
+    drain(true);
+    flush();
+}
+
 /// What a program sent just before it ended still lies in its sockets.
 void Session::takeTheRest() {
     if (!m_program || !m_gone) return;
@@ -375,6 +387,7 @@ ExitCode Session::close(const Error* problem) {
     if (m_book && m_segment) {
         takeTheRest();
         drainLast();
+        restoreBest();
     }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (problem == nullptr) goBack(end);

@@ -85,6 +85,7 @@ private:
     void holdForWorker();
     void goBack(SessionEnd& end);
     void drainLast();
+    void restoreBest();
     void writeExitRecord(const SessionEnd& end, int exitCode);
     live::Reply answer(const live::Request& request);
     live::Reply askToStop(bool discard);

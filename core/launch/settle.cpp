@@ -5,6 +5,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "launch/export.h"
 #include "launch/frame_book.h"
 #include "launch/identity.h"
 #include "launch/process_tree.h"
@@ -177,6 +178,13 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
     return rundir::writeSummary(disk(), run, summary);
 }
 
+/// evaluation.restore_best of a session whose supervisor could not see to it.
+static void restoreBest(const RunFolder& run, int session) {
+    const auto config = configOf(run, session);
+    if (!config || config::isCommand(*config) || !config->evaluation.restoreBest) return;
+    if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
+}
+
 Result<void> settleLeftovers(const RunFolder& run) {
     const auto live = rundir::readLive(run);
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
@@ -190,6 +198,7 @@ Result<void> settleLeftovers(const RunFolder& run) {
     removeUnfinished(disk(), run);
     if (record->state && live && !left) return {};
     LATHE_TRY(bookLostSession(run, *record, left));
+    restoreBest(run, newest);
     return rundir::removeLive(disk(), run);
 }
 

@@ -37,7 +37,7 @@
 //   environment   {"<name>": "<text>", …}: what must be equal for bit-equal numbers; goes into sessions/N.json
 //   plan          {"planned_updates": n or null, "updates_per_epoch": n, "train_samples": n, "eval_samples": n,
 //                  "parameters": n, "classes": ["…"], "input": {"images": bool, "channels": n, "height": n, "width": n,
-//                  "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}, "precision": "fp32",
+//                  "context": n (text), "features": ["…"], "targets": ["…"], "mean": [x …], "deviation": [x …]}, "precision": "fp32",
 //                  "precision_why": "…" (of auto)}: known before the first update;
 //                  mean and deviation of what inputs are normalised by, empty: as they are
 //   resume_report {"outcome": "continues exactly" | "differs" | "not comparable", "detail": "data order, update 121",
@@ -62,7 +62,9 @@
 //   After loading a checkpoint that has a best value, "best" is told once for it.
 // A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
 // on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.
-// The supervisor's own events: asked, stop_asked, frames_lost {"frames": n},
+// Records of an evaluation: table "confusion" (rows: actual classes, columns: predicted ones, cells: Σ weights; of more than
+// 64 classes the most frequent confusions), text "samples".
+// The supervisor's own events: asked, stop_asked, exported (the best weights, at the end), frames_lost {"frames": n},
 // rolled_back {"checkpoint": folder, "step": n, "learning_rate": "5e-05", "roll_backs": n, "why": sentence} in the session
 // that begins there.
 // "counters" is the object of rundir/FORMAT.md.

@@ -54,6 +54,7 @@ OrderShape orderShape(const config::RunConfig& config, std::int64_t samples) {
         shape.rampUpdates = config.accumulation.rampUpdates;
     }
     if (config.accumulation.rule == "weight") shape.weightBudget = config.accumulation.weight;
+    if (config.task.name == "language") shape.sampleWeight = static_cast<double>(config.data.context);
     return shape;
 }
 
@@ -67,7 +68,7 @@ std::int64_t OrderShape::samplesPerEpoch() const {
 
 std::int64_t OrderShape::fullWindow() const {
     if (!(weightBudget > 0)) return microBatches;
-    const double batches = std::ceil(weightBudget / static_cast<double>(batchSize));
+    const double batches = std::ceil(weightBudget / (sampleWeight * static_cast<double>(batchSize)));
     return batches < 1e15 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(batches)) : 1'000'000'000'000'000;
 }
 
@@ -87,7 +88,7 @@ Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAtt
     const std::int64_t begin = at, most = shape.windowSize(attempt);
     const auto isFull = [&] {
         if (!(shape.weightBudget > 0)) return static_cast<std::int64_t>(window.microBatches.size()) >= most;
-        const double held = shape.weights ? shape.weights->sum(epoch, begin, at) : static_cast<double>(at - begin);
+        const double held = shape.weights ? shape.weights->sum(epoch, begin, at) : shape.sampleWeight * static_cast<double>(at - begin);
         return held >= shape.weightBudget;
     };
     while (at < end && !isFull()) {

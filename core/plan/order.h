@@ -43,10 +43,11 @@ struct OrderShape {
     std::int64_t rampFrom = 0;      ///< above 0: windows hold so many micro-batches at first …
     std::int64_t rampUpdates = 0;   ///< … and grow evenly to `microBatches` over so many windows of the run
     double weightBudget = 0;        ///< above 0: a window closes as soon as it holds this much weight; microBatches does not count
-    std::shared_ptr<const EntryWeights> weights;  ///< of that weight; null: each sample weighs 1
+    std::shared_ptr<const EntryWeights> weights;  ///< of that weight; null: each sample weighs sampleWeight
+    double sampleWeight = 1;        ///< exactly, or about what samples of a text weigh: bytes of a row
 
     std::int64_t batchesPerEpoch() const;
-    /// Once windows have their full size; of windows with a weight budget as if each sample weighed 1.
+    /// Once windows have their full size; of windows with a weight budget as if each sample weighed sampleWeight.
     std::int64_t updatesPerEpoch() const;
     std::int64_t samplesPerEpoch() const;  ///< after dropLast
     /// Micro-batches of the window after `attempt` windows of the run, where no budget says otherwise.

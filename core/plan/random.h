@@ -11,7 +11,7 @@ namespace lathe::plan {
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
 /// What a stream of random numbers is for. The number is part of every result: never renumber.
-enum class Purpose : std::uint32_t { Order = 1, Split = 2, Augmentation = 3, Noise = 4, Weights = 5, Test = 100 };
+enum class Purpose : std::uint32_t { Order = 1, Split = 2, Augmentation = 3, Noise = 4, Weights = 5, Sampling = 6, Test = 100 };
 
 /// A stream addressed by (seed, purpose, a, b): draws 0, 1, 2 … of it.
 class Stream {

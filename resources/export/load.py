@@ -4,10 +4,12 @@
     model = load(".")
     inputs = model.prepare(pictures)        # pictures: uint8, N x height x width (x channels); or rows of features
     print(model.classify(inputs))           # class names, or predict(inputs) for the plain outputs
+    print(model.generate("ROMEO:", 300))    # of a model of text
 
-As a program: python load.py INPUTS.npy prints one line an input.
+As a program: python load.py INPUTS.npy prints one line an input; of a model of text, python load.py PROMPT prints what follows.
 """
 import json
+import math
 import pathlib
 import sys
 
@@ -40,6 +42,9 @@ class Exported:
     def prepare(self, values):
         """Raw inputs as the model was trained on them: N x C x H x W, or N x features."""
         rule = self.preprocessing
+        if rule.get("context"):  # texts or rows of bytes, all of one length
+            rows = [list(v.encode() if isinstance(v, str) else v) for v in values]
+            return np.array(rows, dtype=np.int64)
         values = np.asarray(values)
         if not rule["images"]:
             values = values.astype(np.float64)
@@ -57,9 +62,11 @@ class Exported:
         return values
 
     def predict(self, inputs):
-        """Outputs for prepared inputs: one row each (logits of the classes, or the targets)."""
-        x = np.asarray(inputs, dtype=np.float64)
+        """Outputs for prepared inputs: one row each (logits of the classes, or the targets; of a text those of each next byte)."""
         name = self.model["name"]
+        if name == "gpt":
+            return self._gpt(np.asarray(inputs))
+        x = np.asarray(inputs, dtype=np.float64)
         if name == "linear":
             return self._linear(x.reshape(len(x), -1), "")
         if name == "mlp":
@@ -68,6 +75,19 @@ class Exported:
 
     def classify(self, inputs):
         return [self.classes[i] for i in self.predict(inputs).argmax(axis=1)]
+
+    def generate(self, prompt, length=200, temperature=0.8, seed=0):
+        """A text of so many bytes that goes on from the prompt; temperature 0 takes the likeliest byte each time."""
+        draw = np.random.default_rng(seed)
+        text = list((prompt or "\n").encode())
+        for _ in range(length):
+            logits = self._gpt(np.array([text[-self.preprocessing["context"]:]]))[0, -1]
+            if temperature == 0:
+                text.append(int(logits.argmax()))
+                continue
+            chances = np.exp((logits - logits.max()) / temperature)
+            text.append(int(draw.choice(256, p=chances / chances.sum())))
+        return bytes(text).decode(errors="replace")
 
     def torch_state(self):
         """The weights for load_state_dict()."""
@@ -119,6 +139,46 @@ class Exported:
             x = self._norm(self._conv(x, f"{prefix}downsample.0.", stride), f"{prefix}downsample.1.")
         return np.maximum(x + y, 0)
 
+    def _gpt(self, tokens):
+        x = self._w("model.embed_tokens.weight")[tokens]
+        layer = 0
+        while f"model.layers.{layer}.self_attn.q_proj.weight" in self.weights:
+            prefix = f"model.layers.{layer}."
+            x = x + self._attention(self._text_norm(x, prefix + "input_layernorm."), prefix + "self_attn.")
+            x = x + self._feed_forward(self._text_norm(x, prefix + "post_attention_layernorm."), prefix + "mlp.")
+            layer += 1
+        head = "lm_head.weight" if "lm_head.weight" in self.weights else "model.embed_tokens.weight"
+        return self._text_norm(x, "model.norm.") @ self._w(head).T
+
+    def _text_norm(self, x, prefix):
+        if prefix + "bias" in self.weights:
+            x = x - x.mean(axis=-1, keepdims=True)
+        x = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * self._w(prefix + "weight")
+        return x + self._w(prefix + "bias") if prefix + "bias" in self.weights else x
+
+    def _attention(self, x, prefix):
+        n, length, width = x.shape
+        heads = self.model["heads"]
+        q, k, v = ((x @ self._w(f"{prefix}{part}_proj.weight").T).reshape(n, length, heads, -1).transpose(0, 2, 1, 3) for part in "qkv")
+        half = width // heads // 2
+        angle = np.arange(length)[:, None] * 10000.0 ** (-np.arange(half) / half)
+        cosine, sine = np.cos(angle), np.sin(angle)
+        q, k = (np.concatenate([y[..., :half] * cosine - y[..., half:] * sine, y[..., half:] * cosine + y[..., :half] * sine], axis=-1) for y in (q, k))
+        scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(2 * half)
+        scores = np.where(np.tril(np.ones((length, length), dtype=bool)), scores, -np.inf)
+        chances = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        seen = chances / chances.sum(axis=-1, keepdims=True) @ v
+        return seen.transpose(0, 2, 1, 3).reshape(n, length, width) @ self._w(prefix + "o_proj.weight").T
+
+    def _feed_forward(self, x, prefix):
+        up = x @ self._w(prefix + "up_proj.weight").T
+        if prefix + "gate_proj.weight" in self.weights:
+            gate = x @ self._w(prefix + "gate_proj.weight").T
+            up = gate / (1 + np.exp(-gate)) * up
+        else:
+            up = 0.5 * up * (1 + np.vectorize(math.erf)(up / np.sqrt(2)))
+        return up @ self._w(prefix + "down_proj.weight").T
+
     def _conv(self, x, prefix, stride=1, pad=0):
         weight = self._w(prefix + "weight")
         x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
@@ -141,6 +201,9 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     model = load(pathlib.Path(__file__).parent)
+    if model.preprocessing.get("context"):
+        print(model.generate(sys.argv[1]))
+        return
     try:
         values = np.load(sys.argv[1], allow_pickle=False)
     except (OSError, ValueError, EOFError) as problem:

@@ -112,10 +112,6 @@
             <translation>训练数据</translation>
         </message>
         <message>
-            <source>Folder of class folders with JPEG or PNG images, a CSV file, or an IDX image file.</source>
-            <translation>按类别分文件夹的 JPEG 或 PNG 图片、CSV 文件或 IDX 图片文件。</translation>
-        </message>
-        <message>
             <source>Training labels</source>
             <translation>训练标签</translation>
         </message>
@@ -142,10 +138,6 @@
         <message>
             <source>Held-out part</source>
             <translation>留出比例</translation>
-        </message>
-        <message>
-            <source>Random part of the training data kept for evaluation when no evaluation data is given.</source>
-            <translation>没有评估数据时，随机留出用于评估的训练数据比例。</translation>
         </message>
         <message>
             <source>Split seed</source>
@@ -190,10 +182,6 @@
         <message>
             <source>Batch size</source>
             <translation>批大小</translation>
-        </message>
-        <message>
-            <source>Samples in a micro-batch.</source>
-            <translation>一个微批的样本数。</translation>
         </message>
         <message>
             <source>Shuffle</source>
@@ -316,20 +304,12 @@
             <translation>宽度</translation>
         </message>
         <message>
-            <source>Channels of the first stage; 64 is the published model.</source>
-            <translation>第一阶段的通道数；64 为公开模型。</translation>
-        </message>
-        <message>
             <source>Initial weights</source>
             <translation>初始权重</translation>
         </message>
         <message>
             <source>Safetensors file to start from; empty starts from random weights.</source>
             <translation>起始的 safetensors 文件；留空则随机初始化。</translation>
-        </message>
-        <message>
-            <source>classification predicts one of several classes, regression predicts numbers.</source>
-            <translation>classification 预测类别，regression 预测数值。</translation>
         </message>
         <message>
             <source>Classes</source>
@@ -866,6 +846,134 @@
         <message>
             <source>How often a run goes back by itself before it ends as diverged.</source>
             <translation>运行自动回退多少次后以发散结束。</translation>
+        </message>
+        <message>
+            <source>Bytes in a row of text: as far as a model looks back.</source>
+            <translation>一行文本的字节数：模型能回看的长度。</translation>
+        </message>
+        <message>
+            <source>Channels of the first stage of a ResNet (64 is the published model), of every layer of a GPT.</source>
+            <translation>ResNet 第一阶段的通道数（64 为公开发表的模型），或 GPT 每一层的通道数。</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <source>Documents</source>
+            <translation>文档</translation>
+        </message>
+        <message>
+            <source>Feed-forward</source>
+            <translation>前馈网络</translation>
+        </message>
+        <message>
+            <source>Heads</source>
+            <translation>注意力头</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层数</translation>
+        </message>
+        <message>
+            <source>Norm</source>
+            <translation>归一化</translation>
+        </message>
+        <message>
+            <source>Metrics</source>
+            <translation>指标</translation>
+        </message>
+        <message>
+            <source>Folder of class folders with JPEG or PNG images, a CSV file, an IDX image file, or a text file.</source>
+            <translation>包含各类别文件夹（JPEG 或 PNG 图像）的文件夹、CSV 文件、IDX 图像文件或文本文件。</translation>
+        </message>
+        <message>
+            <source>Heads of attention; each has width / heads channels, an even number.</source>
+            <translation>注意力头的数量；每个头有 宽度/头数 个通道，须为偶数。</translation>
+        </message>
+        <message>
+            <source>How freely that text is written: 0 takes the likeliest byte each time, 1 draws as the model foretells.</source>
+            <translation>文本生成的自由程度：0 每次取最可能的字节，1 按模型的预测抽取。</translation>
+        </message>
+        <message>
+            <source>However the run ends, writes the weights of its best evaluation to the run's export folder, ready for use. The run goes on from its newest checkpoint all the same.</source>
+            <translation>无论运行如何结束，都把最佳评估的权重写入运行的导出文件夹，可直接使用。继续运行时仍从最新检查点开始。</translation>
+        </message>
+        <message>
+            <source>Layers of attention and feed-forward network.</source>
+            <translation>注意力与前馈网络的层数。</translation>
+        </message>
+        <message>
+            <source>Leave the best weights</source>
+            <translation>保留最佳权重</translation>
+        </message>
+        <message>
+            <source>Length of the text that the model writes at each evaluation, to be read beside the curves.</source>
+            <translation>每次评估时模型所写文本的长度，可与曲线一同查看。</translation>
+        </message>
+        <message>
+            <source>Random part of the training data (of a text its end) kept for evaluation when no evaluation data is given.</source>
+            <translation>未给出评估数据时，从训练数据中随机留出（文本则留出末尾）用于评估的部分。</translation>
+        </message>
+        <message>
+            <source>Reads and foretells bytes by the same table of weights.</source>
+            <translation>读入和预测字节使用同一张权重表。</translation>
+        </message>
+        <message>
+            <source>Sample prompt</source>
+            <translation>样本提示</translation>
+        </message>
+        <message>
+            <source>Sample text</source>
+            <translation>样本文本</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>Tie embeddings</source>
+            <translation>共享嵌入</translation>
+        </message>
+        <message>
+            <source>Samples in a micro-batch; of a text, rows.</source>
+            <translation>一个微批次中的样本数；文本则为行数。</translation>
+        </message>
+        <message>
+            <source>What an evaluation measures beside the loss; empty takes the usual ones of the task. Classification has top3_accuracy, top5_accuracy, precision, recall and f1 (of the second of two classes; or with _micro, _macro over all) and auc.</source>
+            <translation>评估在损失之外测量的内容；留空则取任务的常用指标。分类任务有 top3_accuracy、top5_accuracy，precision、recall 和 f1（两类中的第二类；或加 _micro、_macro 表示所有类别）以及 auc。</translation>
+        </message>
+        <message>
+            <source>What is one document of a text: the whole file, what stands between empty lines, or each line. None is learned from another.</source>
+            <translation>文本中什么算一个文档：整个文件、空行之间的内容，或每一行。文档之间互不可见。</translation>
+        </message>
+        <message>
+            <source>What stands before attention and feed-forward network.</source>
+            <translation>注意力和前馈网络之前的归一化。</translation>
+        </message>
+        <message>
+            <source>What that text goes on from; empty begins a line.</source>
+            <translation>该文本从何处续写；留空则从新的一行开始。</translation>
+        </message>
+        <message>
+            <source>bytes</source>
+            <translation>字节</translation>
+        </message>
+        <message>
+            <source>heads</source>
+            <translation>头</translation>
+        </message>
+        <message>
+            <source>layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>classification predicts one of several classes, regression predicts numbers, language foretells the next byte of a text.</source>
+            <translation>classification 预测若干类别之一，regression 预测数值，language 预测文本的下一个字节。</translation>
+        </message>
+        <message>
+            <source>swiglu gates 8/3 of the width, gelu has 4 times the width.</source>
+            <translation>swiglu 以门控方式使用 8/3 倍宽度，gelu 使用 4 倍宽度。</translation>
         </message>
     </context>
 </TS>

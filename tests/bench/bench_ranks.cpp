@@ -68,7 +68,7 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     dataset::Info info;
     info.classNames.assign(10, "c");
     info.classCounts.assign(10, 1);
-    const auto task = makeTask({}, info).value();
+    const auto task = makeTask(config::RunConfig{}, info).value();
     BestValue best = BestValue::make({}, task->metricInfo()).value();
     ReadyWindows windows;
     const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = kBatch, .microBatches = 2});

@@ -33,13 +33,20 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-    std::vector<Case> all(3);
+    std::vector<Case> all(5);
     all[0] = {"mlp_small", {}, {.features = 32, .outputs = 10}, 32, 2000};
     all[1] = {"mlp_784", {}, {.features = 784, .outputs = 10}, 128, 60};
     all[1].model.hidden = {512, 512};
     all[2] = {"conv_28", {}, {.features = 784, .channels = 1, .height = 28, .width = 28, .outputs = 10}, 64, 60};
     all[2].model.name = "convnet";
     all[2].model.filters = {8, 16};
+    all[3] = {"gpt_64", {}, {.features = 64, .outputs = 256, .context = 64}, 16, 60};
+    all[3].model.name = "gpt";
+    all[3].model.layers = 2;
+    all[4] = all[3];
+    all[4].name = "gpt_64_gelu";
+    all[4].model.norm = "layernorm";
+    all[4].model.feedForward = "gelu";
     return all;
 }
 
@@ -90,17 +97,28 @@ struct Parts {
     explicit Parts(const Case& c)
         : model(makeModel(c.model, c.shape, 1, at::kFloat, at::kCPU).value()), table(*model), storage(table),
           optimizer(Optimizer::make(recipe(), storage).value()), parallel(makeSingleProcess()) {
+        config::RunConfig config;
         dataset::Info info;
         info.classNames.assign(10, "c");
         info.classCounts.assign(10, 1);
-        task = makeTask({}, info).value();
+        info.context = c.shape.context;
+        if (info.context > 0) config.task.name = "language";
+        task = makeTask(config, info).value();
         for (int i = 0; i < kBatches; ++i) {
             Batch batch;
+            batch.ids.resize(static_cast<std::size_t>(c.batch));
+            if (info.context > 0) {   // bytes that follow each other by a rule; one document a row
+                const at::Tensor bytes = (at::arange(c.batch * (info.context + 1), at::kLong).view({c.batch, info.context + 1}) * 7 + i).remainder(256);
+                batch.input = at::stack({bytes.narrow(1, 0, info.context), at::zeros({c.batch, info.context}, at::kLong)}, 1);
+                batch.target = bytes.narrow(1, 1, info.context).contiguous();
+                batch.weight = at::full({c.batch}, static_cast<double>(info.context), at::kDouble);
+                batches.push_back(std::move(batch));
+                continue;
+            }
             const std::vector<std::int64_t> shape =
                 c.shape.channels ? std::vector<std::int64_t>{c.batch, c.shape.channels, c.shape.height, c.shape.width} : std::vector<std::int64_t>{c.batch, c.shape.features};
             batch.input = at::sin(at::arange(c.batch * c.shape.features, at::kFloat) * (0.37f + 0.01f * static_cast<float>(i))).view(shape);
             batch.target = (at::arange(c.batch, at::kLong) * 7 + i) % 10;
-            batch.ids.resize(static_cast<std::size_t>(c.batch));
             batches.push_back(std::move(batch));
         }
     }
@@ -125,7 +143,8 @@ double bareLoop(const Case& c) {
         Context context;
         context.training = true;
         context.statistics = &statistics;
-        const at::Tensor loss = at::cross_entropy_loss(parts.model->forward(context, batch.input), batch.target);
+        const LossTerm term = parts.task->loss(parts.model->forward(context, batch.input), batch).front();
+        const at::Tensor loss = term.sum / term.weight;
         loss.backward();
         const double norm = parts.parallel->globalNorm(parts.storage).value;
         if (norm > 1.0) parts.storage.scaleGradients(1.0 / (norm + 1e-6));

@@ -31,7 +31,8 @@ ScanResult scanData(const config::DataSection& data, const config::TaskSection& 
     for (const std::int64_t sample : dataset::examples(samples, kSamples))
         if (auto picture = samples.thumbnail(sample, kThumbnailSide); picture.ok()) result.samples.push_back(std::move(*picture));
     result.trainSamples = result.info.samples;
-    if (data.eval.empty()) result.trainSamples = std::int64_t(plan::split(result.info.samples, data.evalFraction, std::uint64_t(data.splitSeed)).train.size());
+    if (data.eval.empty() && result.info.heldOut) result.trainSamples -= *result.info.heldOut;
+    else if (data.eval.empty()) result.trainSamples = std::int64_t(plan::split(result.info.samples, data.evalFraction, std::uint64_t(data.splitSeed)).train.size());
     return result;
 }
 

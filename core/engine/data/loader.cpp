@@ -50,6 +50,7 @@ Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings setti
         for (const std::int64_t id : part.ids) weights.push_back(part.dataset->weight(id));
         settings.shape.weights = std::make_shared<plan::SampleWeights>(std::move(weights), settings.seed, settings.shuffle);
     }
+    if (part.dataset->text()) return openTextLoader(std::move(part), settings);
     // A stream of one file after another reads ahead by at least one batch a thread.
     settings.batchesAhead = std::max<std::int64_t>({settings.batchesAhead, settings.threads, 1});
     PartReader reader(std::move(part), settings.dtype, settings.augmentFlip, settings.augmentShift, settings.seed);

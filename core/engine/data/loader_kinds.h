@@ -1,4 +1,4 @@
-// The two ways of loading behind Loader::open. Internal to engine/data.
+// The ways of loading behind Loader::open. Internal to engine/data.
 #pragma once
 
 #include "engine/data/loader.h"
@@ -12,5 +12,8 @@ Result<std::unique_ptr<Loader>> openMemoryLoader(PartReader reader, LoaderSettin
 
 /// Samples read when they are due, by own threads or in the caller.
 std::unique_ptr<Loader> openStreamLoader(PartReader reader, LoaderSettings settings);
+
+/// Rows of a text. Requires: part.dataset->text().
+std::unique_ptr<Loader> openTextLoader(DataPart part, const LoaderSettings& settings);
 
 }  // namespace lathe::engine

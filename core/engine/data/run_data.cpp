@@ -33,7 +33,7 @@ Result<Standardization> measure(const dataset::Dataset& dataset, const std::vect
 
 ModelShape RunData::modelShape(std::int64_t outputs) const {
     const dataset::Info& info = train.dataset->info();
-    return {info.inputElements(), info.channels, info.height, info.width, outputs};
+    return {info.inputElements(), info.channels, info.height, info.width, outputs, info.context, info.documents > 1};
 }
 
 namespace {
@@ -59,6 +59,10 @@ Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress&
             return std::move(eval).error();
         data.eval.dataset = std::move(*eval);
         data.eval.ids = allIds(*data.eval.dataset);
+    } else if (const auto heldOut = data.train.dataset->info().heldOut) {
+        data.eval.dataset = data.train.dataset;
+        data.eval.ids.assign(data.train.ids.end() - *heldOut, data.train.ids.end());
+        data.train.ids.resize(data.train.ids.size() - static_cast<std::size_t>(*heldOut));
     } else {
         plan::Split split = plan::split(data.train.dataset->info().samples, config.data.evalFraction,
                                         static_cast<std::uint64_t>(config.data.splitSeed));

@@ -58,7 +58,12 @@ Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, co
         return Error{ErrorCode::Config,
                      section.name + " needs images, but the data are rows of " + std::to_string(shape.features) + " features; choose mlp or linear",
                      "model.name", {}};
+    if ((section.name == "gpt") != (shape.context > 0))
+        return Error{ErrorCode::Config, shape.context > 0 ? "A text is learned by gpt, not by " + section.name + "; choose gpt" : "gpt learns from a text, and the data are none; choose another model",
+                     "model.name", {}};
     try {
+        if (section.name == "gpt")
+            return makeGpt(section, shape, source);
         if (section.name == "linear")
             return makeLinear(shape, source);
         if (section.name == "mlp")
@@ -73,7 +78,7 @@ Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, co
         return Error{ErrorCode::OutOfMemory, std::string("The model cannot be made; choose a smaller one: ") + e.what_without_backtrace(),
                      "model.name", {}};
     }
-    return Error{ErrorCode::Config, "There is no model \"" + section.name + "\"; known are linear, mlp, convnet, resnet18, resnet34, resnet50, resnet101 and resnet152",
+    return Error{ErrorCode::Config, "There is no model \"" + section.name + "\"; known are linear, mlp, convnet, resnet18, resnet34, resnet50, resnet101, resnet152 and gpt",
                  "model.name", {}};
 }
 

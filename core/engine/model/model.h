@@ -90,6 +90,8 @@ struct ModelShape {
     std::int64_t features = 0;                          ///< flat input; images: channels * height * width
     std::int64_t channels = 0, height = 0, width = 0;   ///< 0 when the input is not an image
     std::int64_t outputs = 0;
+    std::int64_t context = 0;                           ///< bytes in a row of text; 0 when the input is no text
+    bool packed = false;                                ///< rows of text may hold several documents
 };
 
 /// Builds a model by name with initial weights that depend on (seed, parameter name) only, in `dtype` on `device`.

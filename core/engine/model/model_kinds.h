@@ -16,5 +16,9 @@ std::unique_ptr<Model> makeConvnet(const config::ModelSection& section, const Mo
 /// torchvision's ResNet: "conv1.weight", "bn1.weight", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight", "fc.weight".
 /// The small stem has a 3x3 convolution of stride 1 and no pooling; dropout stands before fc.
 std::unique_ptr<Model> makeResnet(const config::ModelSection& section, const ModelShape& shape, const WeightSource& source);
+/// Hugging Face's Llama, without its model.rotary_emb: "model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight",
+/// "model.layers.0.mlp.gate_proj.weight" …, "model.norm.weight", and "lm_head.weight" where embeddings are not tied. With
+/// feed_forward gelu there is no gate_proj; with norm layernorm the norms have a bias. Config error where heads do not fit.
+Result<std::unique_ptr<Model>> makeGpt(const config::ModelSection& section, const ModelShape& shape, const WeightSource& source);
 
 }  // namespace lathe::engine

@@ -50,6 +50,12 @@ void FrameWriter::digest(std::int64_t attempt, std::uint64_t samples, double los
     write(live::FrameType::Digest);
 }
 
+void FrameWriter::record(live::FrameType type, const std::string& name, const std::string& content, const Counters& counters) {
+    LATHE_ASSERT(content.size() <= live::kMostInlineBytes);
+    live::encode(live::RecordFrame{type, m_session, counters.updateAttempts.value(), counters.globalStep.value(), Clock::system().wallNs(), name, {}, content, {}}, m_buffer);
+    write(type);
+}
+
 void FrameWriter::write(live::FrameType type) {
     if (const auto written = m_segment.write(m_ring, type, m_buffer); !written.ok()) log::error(written.error().text());
 }

@@ -28,6 +28,8 @@ public:
     void event(const std::string& kind, const std::string& text, const nlohmann::json& facts, const Counters& counters);
 
     void digest(std::int64_t attempt, std::uint64_t samples, double loss, double gradNorm);
+    /// Requires: content of at most live::kMostInlineBytes.
+    void record(live::FrameType type, const std::string& name, const std::string& content, const Counters& counters);
 
     std::uint64_t lastSequence() const { return m_segment.lastSequence(m_ring); }
     int ring() const { return m_ring; }

@@ -23,7 +23,7 @@ std::uint64_t trainingBytes(const config::OptimizerSection& optimizer, std::uint
 
 Result<std::string> describe(const config::RunConfig& config) {
     LATHE_TRY_ASSIGN(const RunData data, openRunData(config));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config.task, data.train.dataset->info()));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(config.model, data.modelShape(task->outputs()), 0, dtypeOf(config.precision), at::kMeta));
     const ParamTable table(*model);
     std::int64_t trainable = 0;
@@ -56,7 +56,10 @@ Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& ch
                        .parallel = setup->parallel.get(), .precision = setup->precision.get(), .evaluationData = &evaluation, .best = &*setup->best,
                        .progress = &setup->progress, .time = &time};
     LATHE_TRY_ASSIGN(const std::optional<EvaluationOutcome> outcome, Trainer(parts, {}).evaluateOnce());
-    return json({{"run", run.name()}, {"checkpoint", checkpoint}, {"step", loaded.manifest.counters.globalStep.value()},
+    json records = json::array();
+    for (const EvaluationRecord& record : outcome->records)
+        records.push_back({{"name", record.name}, {"content", record.kind == EvaluationRecord::Kind::Table ? json::parse(record.content) : json(record.content)}});
+    return json({{"records", records}, {"run", run.name()}, {"checkpoint", checkpoint}, {"step", loaded.manifest.counters.globalStep.value()},
                  {"metrics", metricTexts(outcome->metrics)}, {"samples", outcome->samples}, {"seconds", outcome->seconds}}).dump();
 }
 

@@ -13,7 +13,7 @@ namespace lathe::engine {
 /// "eval_samples", "tensors" [{"name", "shape", "block"}]}. Weights are not allocated; data are opened but not kept.
 Result<std::string> describeConfig(const std::string& fileOrPreset);
 
-/// {"run", "checkpoint", "step", "metrics" {name: exact text}, "samples", "seconds"}: the weights of a checkpoint on the
+/// {"run", "checkpoint", "step", "metrics" {name: exact text}, "records" [{"name", "content"}], "samples", "seconds"}: the weights of a checkpoint on the
 /// evaluation data of its run. `checkpoint`: folder name below checkpoints/.
 Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint);
 

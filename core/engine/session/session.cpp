@@ -184,7 +184,7 @@ private:
         const dataset::Info& info = m_setup->data.train.dataset->info();
         const Standardization* standard = m_setup->data.train.standardization.get();
         return {{"images", info.images}, {"channels", info.channels}, {"height", info.height}, {"width", info.width},
-                {"features", info.featureNames}, {"targets", info.targetNames},
+                {"context", info.context}, {"features", info.featureNames}, {"targets", info.targetNames},
                 {"mean", standard ? standard->mean : std::vector<double>()}, {"deviation", standard ? standard->deviation : std::vector<double>()}};
     }
 

@@ -30,7 +30,7 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
     const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
     LATHE_TRY_ASSIGN(data, openRunData(config, loaded));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
-    LATHE_TRY_ASSIGN(task, makeTask(config.task, data.train.dataset->info()));
+    LATHE_TRY_ASSIGN(task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
     const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};
     LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device, sharing), loaded));

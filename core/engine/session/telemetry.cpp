@@ -68,6 +68,10 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     row.items.push_back({m_rate, result.learningRate});
     row.items.push_back({m_norm, result.gradNorm});
     row.items.push_back({m_speed, result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : std::nan("")});
+    if (counters.tokens.value() > 0) {
+        if (m_tokenSpeed == 0) m_tokenSpeed = m_frames.series("train/tokens_per_second", "tokens/s");
+        row.items.push_back({m_tokenSpeed, result.seconds > 0 ? result.weight / result.seconds : std::nan("")});
+    }
     row.items.push_back({m_skipped, static_cast<double>(counters.skippedUpdates.value())});
     if (result.scale != 1 && m_scale == 0) m_scale = m_frames.series("precision/scale", "");
     if (m_scale != 0) row.items.push_back({m_scale, result.scale});
@@ -124,6 +128,8 @@ void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& out
     m_frames.event("evaluation", "Evaluation at update " + std::to_string(counters.globalStep.value()) + ": " + sentence,
                    {{"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest}, {"seconds", outcome.seconds},
                     {"samples", outcome.samples}, {"counters", rundir::countersJson(counters)}}, counters);
+    for (const EvaluationRecord& record : outcome.records)
+        m_frames.record(record.kind == EvaluationRecord::Kind::Table ? live::FrameType::Table : live::FrameType::Text, record.name, record.content, counters);
     if (outcome.isBest) tellBest(m_frames, m_best, counters);
     if (!outcome.rateCut.empty()) m_frames.event("rate_cut", outcome.rateCut, {}, counters);
 }

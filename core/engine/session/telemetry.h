@@ -33,6 +33,7 @@ private:
     std::map<std::string, std::int64_t, std::less<>> m_hookSeries;   ///< attempt of the newest value of each
     bool m_updated = false;   ///< the first update is done
     std::uint16_t m_loss = 0, m_rate = 0, m_norm = 0, m_speed = 0, m_skipped = 0;
+    std::uint16_t m_tokenSpeed = 0;   ///< 0: no tokens have been counted
     std::uint16_t m_scale = 0;   ///< 0: the loss has never been scaled
 };
 

@@ -23,7 +23,7 @@ at::Tensor elementLosses(const at::Tensor& output, const at::Tensor& target, Los
 /// target, merged batch by batch (Chan et al.), which does not cancel.
 class RegressionPool final : public MetricPool {
 public:
-    explicit RegressionPool(Loss loss) : m_loss(loss) {}
+    RegressionPool(Loss loss, std::vector<config::Metric> metrics) : m_loss(loss), m_metrics(std::move(metrics)) {}
 
     void add(const at::Tensor& output, const Batch& batch) override {
         const at::NoGradGuard noGrad;
@@ -53,11 +53,11 @@ public:
 
     std::map<std::string, double> values() const override {
         if (m_weight == 0)
-            return {{"loss", kNothing}, {"mse", kNothing}, {"mae", kNothing}, {"r2", kNothing}};
+            return chosenOf({{"loss", kNothing}, {"mse", kNothing}, {"mae", kNothing}, {"r2", kNothing}}, m_metrics);
         const at::Tensor means = (m_sums.mean(1) / m_weight).cpu();
         const at::Tensor explained = at::where(m_spread > 0, 1 - m_sums[1] / m_spread, kNothing);
-        return {{"loss", means[0].item<double>()}, {"mse", means[1].item<double>()}, {"mae", means[2].item<double>()},
-                {"r2", explained.mean().item<double>()}};
+        return chosenOf({{"loss", means[0].item<double>()}, {"mse", means[1].item<double>()}, {"mae", means[2].item<double>()},
+                         {"r2", explained.mean().item<double>()}}, m_metrics);
     }
 
 private:
@@ -77,6 +77,7 @@ private:
 
     static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     Loss m_loss;
+    const std::vector<config::Metric> m_metrics;
     double m_weight = 0;
     at::Tensor m_sums;            ///< [3, targets]: loss, squared, absolute error
     at::Tensor m_mean, m_spread;  ///< [targets]
@@ -84,26 +85,29 @@ private:
 
 class Regression final : public Task {
 public:
-    Regression(Loss loss, std::int64_t targets) : m_loss(loss), m_targets(targets) {}
+    Regression(Loss loss, std::int64_t targets, std::vector<config::Metric> metrics) : m_loss(loss), m_targets(targets), m_metrics(std::move(metrics)) {}
 
     std::int64_t outputs() const override { return m_targets; }
     double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
         return {{"loss", weightedSum(elementLosses(output, batch.target, m_loss).mean(1), batch), sumOfWeights(batch), 1}};
     }
-    std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<RegressionPool>(m_loss); }
-    std::vector<config::Metric> metricInfo() const override { return config::metricsOf("regression"); }
+    std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<RegressionPool>(m_loss, m_metrics); }
+    std::vector<config::Metric> metricInfo() const override { return m_metrics; }
 
 private:
     Loss m_loss;
     std::int64_t m_targets;
+    const std::vector<config::Metric> m_metrics;
 };
 
 }  // namespace
 
-std::unique_ptr<Task> makeRegression(const config::TaskSection& section, std::int64_t targets) {
-    const Loss loss = section.loss == "mae" ? Loss::Mae : section.loss == "huber" ? Loss::Huber : Loss::Mse;
-    return std::make_unique<Regression>(loss, targets);
+Result<std::unique_ptr<Task>> makeRegression(const config::RunConfig& config, std::int64_t targets) {
+    const std::string& name = config.task.loss;
+    const Loss loss = name == "mae" ? Loss::Mae : name == "huber" ? Loss::Huber : Loss::Mse;
+    LATHE_TRY_ASSIGN(std::vector<config::Metric> metrics, config::chosenMetrics(config));
+    return std::unique_ptr<Task>(std::make_unique<Regression>(loss, targets, std::move(metrics)));
 }
 
 }  // namespace lathe::engine

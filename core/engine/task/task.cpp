@@ -10,7 +10,14 @@ double sumOfWeights(const Batch& batch) {
     return batch.weight.defined() ? batch.weight.sum(at::kDouble).item<double>() : static_cast<double>(batch.count());
 }
 
-Result<std::unique_ptr<Task>> makeTask(const config::TaskSection& section, const dataset::Info& data) {
+std::map<std::string, double> chosenOf(const std::map<std::string, double>& values, const std::vector<config::Metric>& metrics) {
+    std::map<std::string, double> chosen;
+    for (const config::Metric& metric : metrics) chosen[metric.name] = values.at(metric.name);
+    return chosen;
+}
+
+Result<std::unique_ptr<Task>> makeTask(const config::RunConfig& config, const dataset::Info& data) {
+    const config::TaskSection& section = config.task;
     if (section.name == "classification") {
         const auto found = static_cast<std::int64_t>(data.classNames.size());
         const std::int64_t classes = section.numClasses.value_or(found);
@@ -20,15 +27,19 @@ Result<std::unique_ptr<Task>> makeTask(const config::TaskSection& section, const
             return Error{ErrorCode::Config,
                          "task.num_classes is " + std::to_string(classes) + ", but the data hold " + std::to_string(found) + " classes; raise it or leave it empty",
                          "task.num_classes", {}};
-        return makeClassification(section, classes);
+        return makeClassification(config, data.classNames);
     }
     if (section.name == "regression") {
         const auto targets = static_cast<std::int64_t>(data.targetNames.size());
         if (targets == 0 || !data.classNames.empty())
             return Error{ErrorCode::Config, "Regression needs numeric targets, and the data have none; use a CSV file and name data.target", "task.name", {}};
-        return makeRegression(section, targets);
+        return makeRegression(config, targets);
     }
-    return Error{ErrorCode::Config, "There is no task \"" + section.name + "\"; known are classification and regression", "task.name", {}};
+    if (section.name == "language") {
+        if (data.context == 0) return Error{ErrorCode::Config, "Language is learned from a text file, and the data are none; choose one, or another task", "task.name", {}};
+        return makeLanguage(config);
+    }
+    return Error{ErrorCode::Config, "There is no task \"" + section.name + "\"; known are classification, regression and language", "task.name", {}};
 }
 
 }  // namespace lathe::engine

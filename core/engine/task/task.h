@@ -1,19 +1,23 @@
 // A task says what is learned: which loss terms a forward pass gives and which metrics an evaluation pools.
 // A new metric: (1) name and direction in config::metricsOf (config/metrics.cpp), the one list that validation, the form,
 // "best" and retention ask; its first entry of a task is the default of evaluation.best_metric. (2) Its value in values() of
-// the task's pool, from sums that add() collects and merge() joins: what several ranks or batches pool must be what one
-// would. values() names exactly the metrics of that list (tst_task compares them), and each becomes the series eval/<name>.
+// the task's pool, from what add() collects and merge() joins: what several ranks or batches pool must be what one
+// would. values() names exactly those that config::chosenMetrics chooses (tst_task compares them with the whole list), and
+// each becomes the series eval/<name>.
 // (3) A case in tst_task against a closed form or PyTorch. Nothing else names metrics.
 // Thread: one thread at a time.
 #pragma once
 
+#include "base/counters.h"
 #include "base/result.h"
 #include "config/metrics.h"
 #include "config/sections.h"
 #include "dataset/dataset.h"
 #include "engine/data/batch.h"
 #include "engine/model/model.h"
+#include "engine/task/evaluation_record.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +45,16 @@ public:
     virtual void merge(const at::Tensor& statistics) = 0;
     /// "loss", "accuracy" … -> value. NaN where nothing was added.
     virtual std::map<std::string, double> values() const = 0;
+    virtual std::vector<EvaluationRecord> records() const { return {}; }
+};
+
+/// Output of the model, as it is evaluated, for one input.
+using Forward = std::function<at::Tensor(const at::Tensor& input)>;
+/// Where a demonstration stands: what it makes is a function of this and the weights.
+struct Demonstration {
+    std::uint64_t seed = 0;
+    GlobalStep step;
+    at::Device device = at::kCPU;
 };
 
 /// One part of an update cycle; most tasks have one. global_step advances when the primary phase was applied.
@@ -61,11 +75,14 @@ public:
     virtual std::size_t terms() const { return 1; }
     virtual std::vector<double> weightsOf(const Batch& batch) const { return {weightOf(batch)}; }
     virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
+    virtual bool weighsTokens() const { return false; }   ///< the first term's weights count tokens
     virtual std::unique_ptr<MetricPool> metrics() const = 0;
+    /// What the model makes of its own, to be shown beside an evaluation. Asked on the first rank only.
+    virtual std::vector<EvaluationRecord> demonstrate(const Forward&, const Demonstration&) const { return {}; }
     virtual std::vector<config::Metric> metricInfo() const = 0;                       ///< first: the default for "best"
 };
 
-/// Config errors name task.* keys.
-Result<std::unique_ptr<Task>> makeTask(const config::TaskSection& section, const dataset::Info& data);
+/// From the sections task and evaluation; Config errors name their keys.
+Result<std::unique_ptr<Task>> makeTask(const config::RunConfig& config, const dataset::Info& data);
 
 }  // namespace lathe::engine

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/counters.h"
+#include "engine/task/evaluation_record.h"
 #include "rundir/run_folder.h"
 
 #include <map>
@@ -50,6 +51,7 @@ using Metrics = std::map<std::string, double>;
 /// An evaluation that ended.
 struct EvaluationOutcome {
     Metrics metrics;
+    std::vector<EvaluationRecord> records;
     bool isBest = false;
     std::string rateCut;         ///< a sentence when the plateau schedule cut the learning rate
     double seconds = 0;

@@ -151,6 +151,7 @@ void Trainer::count(const UpdateResult& result) {
     if (result.applied) next.globalStep = next.globalStep.next();
     else next.skippedUpdates = next.skippedUpdates.next();
     next.samples += SampleCount(result.samples);
+    if (m_parts.task->weighsTokens()) next.tokens += TokenCount(static_cast<std::int64_t>(result.weight));
     next.epoch = m_window.nextEpoch;
     next.planEntry = m_window.nextEntry;
     m_progress.counters = next;

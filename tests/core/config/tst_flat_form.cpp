@@ -113,7 +113,7 @@ data.train: flowers
         row("accelerator: tpu", "parallel.device", "auto, cpu or gpu", Severity::Error);
         row("fast_dev_run: true", "run.max_updates", "run.max_updates: 1", Severity::Warning);
         row("fast_dev_run: maybe", "run.max_updates", "number of updates", Severity::Error);
-        row("max_sequence_length: 512", "", "ignored", Severity::Warning);
+        row("max_sequence_length: 1", "data.context", "from 2", Severity::Error);
         row("use_ddp: perhaps", "parallel.device", "true or false", Severity::Error);
         row("batch_size: many", "data.batch_size", "whole number", Severity::Error);
         row("batch_size: [1, 2]", "data.batch_size", "a list stands", Severity::Error);

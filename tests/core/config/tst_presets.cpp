@@ -17,7 +17,7 @@ private Q_SLOTS:
     void theFivePresetsAreThere() {
         QStringList names;
         for (const Preset& preset : presets()) names << QString::fromStdString(preset.name);
-        QCOMPARE(names, (QStringList{"csv-regression", "digits-convnet", "digits-mlp", "digits-resnet", "image-folder"}));
+        QCOMPARE(names, (QStringList{"csv-regression", "digits-convnet", "digits-mlp", "digits-resnet", "image-folder", "shakespeare-char"}));
     }
 
     void everyPresetIsValid_data() {

@@ -162,6 +162,28 @@ private Q_SLOTS:
         QCOMPARE(loaded.config.data.batchSize, DataSection{}.batchSize);
     }
 
+    void metricsAreChosenFromTheListOfTheTask() {
+        const auto chosen = [](const std::string& yaml) {
+            std::string names;
+            const auto metrics = chosenMetrics(parse(yaml, "/").config);
+            for (const Metric& metric : metrics.value()) names += metric.name + " ";
+            return names;
+        };
+        QVERIFY(chosen("") == "accuracy loss ");
+        QVERIFY(chosen("evaluation:\n  metrics: [f1_macro, eval/auc]\n  best_metric: loss\n") == "loss f1_macro auc ");
+        QVERIFY(chosen("evaluation:\n  metrics: [loss]\n") == "accuracy loss ");   // accuracy says what is best
+        QVERIFY(chosen("task:\n  name: regression\n") == "loss mse mae r2 ");
+    }
+
+    void aMetricThatTheTaskDoesNotGiveIsRefusedWithTheList() {
+        for (const std::string key : {"best_metric: bleu", "metrics: [accuracy, bleu]"}) {
+            const auto problems = validate(parse("evaluation:\n  " + key + "\n", "/").config);
+            const Problem* problem = find(problems, "evaluation." + key.substr(0, key.find(':')));
+            QVERIFY(problem && problem->severity == Severity::Error);
+            QVERIFY(problem->sentence.find("no metric \"bleu\"") != std::string::npos && problem->sentence.find("accuracy, loss, top3_accuracy") != std::string::npos);
+        }
+    }
+
     void theBestMetricComesWithItsDirection() {
         const auto best = [](const std::string& yaml) { return *bestMetric(parse(yaml, "/").config); };
         QVERIFY(best("").name == "accuracy" && best("").higherIsBetter);

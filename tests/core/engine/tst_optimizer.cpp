@@ -97,7 +97,7 @@ std::unique_ptr<Task> classification() {
     dataset::Info info;
     for (int i = 0; i < kClasses; ++i) info.classNames.push_back(std::to_string(i));
     info.classCounts.assign(kClasses, 1);
-    return makeTask({}, info).value();
+    return makeTask(config::RunConfig{}, info).value();
 }
 
 }  // namespace

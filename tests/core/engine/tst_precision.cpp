@@ -245,7 +245,7 @@ private Q_SLOTS:
         dataset::Info info;
         info.classNames.assign(3, "c");
         info.classCounts.assign(3, 1);
-        const auto task = makeTask({}, info).value();
+        const auto task = makeTask(config::RunConfig{}, info).value();
         Fixture f;
         for (int i = 0; i < 30; ++i) {
             Batch batch;

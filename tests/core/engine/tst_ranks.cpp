@@ -63,7 +63,7 @@ struct Real {
         dataset::Info info;
         info.classNames.assign(3, "c");
         info.classCounts.assign(3, 1);
-        task = makeTask({}, info).value();
+        task = makeTask(config::RunConfig{}, info).value();
         for (std::int64_t i = 0; i < epochsOf; ++i) {
             Batch batch;
             const std::int64_t rows = 5 + i % 3;  // ragged

@@ -1,4 +1,4 @@
-#include "exported_weights.h"
+#include "launch/exported_weights.h"
 
 #include "base/file_system.h"
 #include "rundir/run_folder.h"
@@ -10,7 +10,7 @@
 #include <span>
 #include <unistd.h>
 
-namespace lathe::trainer {
+namespace lathe::launch {
 namespace {
 
 struct Source {
@@ -96,4 +96,4 @@ Result<void> writeWeights(FileSystem& fs, const std::filesystem::path& checkpoin
     return out->close();
 }
 
-}  // namespace lathe::trainer
+}  // namespace lathe::launch

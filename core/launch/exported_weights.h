@@ -10,7 +10,7 @@ namespace lathe {
 class FileSystem;
 }
 
-namespace lathe::trainer {
+namespace lathe::launch {
 
 /// Whether an export takes it: parameters and buffers.
 bool isWeight(const rundir::TensorEntry& tensor);
@@ -19,4 +19,4 @@ bool isWeight(const rundir::TensorEntry& tensor);
 Result<void> writeWeights(FileSystem& fs, const std::filesystem::path& checkpoint, const rundir::CheckpointManifest& manifest,
                           const std::filesystem::path& file);
 
-}  // namespace lathe::trainer
+}  // namespace lathe::launch
