@@ -52,7 +52,7 @@ constexpr std::array kVerbs = {
     Verb{"show", "RUN", "Everything about a run", Target, show},
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
     Verb{"record", "", "Record a script that runs already, in the background; its client calls this (see resources/python, resources/c)", Detach, record},
-    Verb{"records", "RUN", "List what a program logged beside its curves (tables, texts, pictures …), or print those of a name", Target | More, records},
+    Verb{"records", "RUN", "List what was recorded beside the curves (tables, texts, pictures …), or print those of some names; --out writes them as files", Target | More, records},
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
     Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
@@ -109,6 +109,10 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if (isSeries) {
         command->add_flag("--csv", options.csv, "Comma-separated values (what is printed without a flag, too)");
         command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");
+    }
+    if (verb.action == records) {
+        command->add_option("--step", options.step, "Only those of this step");
+        command->add_option("--out", options.out, "Write each as a file into this new folder: .txt, .csv, .png or .jpg, .json");
     }
     if (verb.action == importLogs) {
         command->add_flag("--follow", options.follow, "Go on as the files grow: the run is up until stopped or its files are silent");

@@ -1,67 +1,106 @@
 // What a program logged beside its curves: tables, histograms, texts, pictures, summary values, checkpoints of its own.
 #include "actions.h"
 
-#include "base/bytes.h"
-#include "base/file_system.h"
 #include "output.h"
+#include "record_files.h"
 #include "rundir/json_reader.h"
 #include "run_facts.h"
+#include "store/record_content.h"
 #include "store/run_store.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <span>
+#include <functional>
+#include <unistd.h>
 
 namespace lathe::trainer {
 
 using live::FrameType;
 using nlohmann::json;
 
-static constexpr std::uint64_t kMostBytes = 64u << 20;
 static constexpr std::size_t kAtOnce = 256;
 
-static json histogramJson(const std::string& content) {
-    ByteReader in(std::as_bytes(std::span(content)));
-    const std::size_t bins = in.get<std::uint32_t>();
-    if (!in.ok() || in.left() != (2 * bins + 1) * sizeof(double)) return nullptr;
-    json edges = json::array(), counts = json::array();
-    for (std::size_t i = 0; i <= bins; ++i) edges.push_back(rundir::numberJson(in.get<double>()));
-    for (std::size_t i = 0; i < bins; ++i) counts.push_back(rundir::numberJson(in.get<double>()));
-    return {{"edges", edges}, {"counts", counts}};
+/// A text on a terminal must not steer it; in a file or a pipe it stays as it is.
+static std::string shownText(std::string text) {
+    if (::isatty(STDOUT_FILENO) == 0) return text;
+    std::erase_if(text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; });
+    return text;
 }
 
 /// The content as a JSON value; of a picture its file.
-static Result<json> contentJson(const rundir::RunFolder& run, const live::RecordFrame& record) {
+static Result<json> contentJson(const rundir::RunFolder& run, const live::RecordFrame& record, const std::string& content) {
     if (record.type == FrameType::Image) return json((rundir::RunFolder(run.place()).blobs() / record.blob).string());
-    std::string content = record.content;
-    if (!record.blob.empty()) {
-        LATHE_TRY_ASSIGN(content, readFile(run.blobs() / record.blob, kMostBytes));
-    }
     if (record.type == FrameType::Text) return json(content);
-    if (record.type == FrameType::Histogram) return histogramJson(content);
-    return rundir::parseStrict(content, "The " + std::string(live::recordWord(record.type)) + " \"" + record.name + "\"");
+    if (record.type != FrameType::Histogram) return rundir::parseStrict(content, "The " + std::string(live::recordWord(record.type)) + " \"" + record.name + "\"");
+    LATHE_TRY_ASSIGN(const auto histogram, store::parseHistogram(content));
+    json out = {{"edges", json::array()}, {"counts", json::array()}};
+    for (const double edge : histogram.edges) out["edges"].push_back(rundir::numberJson(edge));
+    for (const double count : histogram.counts) out["counts"].push_back(rundir::numberJson(count));
+    return out;
 }
 
-static Result<bool> printRecords(const Options& options, const rundir::RunFolder& run, const store::RunReader& reader, const store::RecordSummary& what, bool first) {
+/// Every record of a name, oldest first, or those of one step.
+static Result<void> visit(const store::RunReader& reader, const store::RecordSummary& what, const std::optional<std::int64_t>& step,
+                          const std::function<void(const live::RecordFrame&)>& take) {
     std::int64_t after = 0;
+    while (step) {
+        LATHE_TRY_ASSIGN(const auto places, reader.recordPlaces(what.type, what.name, after));
+        if (places.empty()) return {};
+        for (const store::RecordPlace& place : places) {
+            after = place.id;
+            if (place.step != *step) continue;
+            LATHE_TRY_ASSIGN(const auto row, reader.record(place.id));
+            if (row) take(row->record);
+        }
+    }
     while (true) {
         LATHE_TRY_ASSIGN(const auto rows, reader.records(what.type, what.name, after, kAtOnce));
-        if (rows.empty()) return first;
+        if (rows.empty()) return {};
         for (const store::RecordRow& row : rows) {
-            const live::RecordFrame& record = row.record;
             after = row.id;
-            json out = {{"type", live::recordWord(record.type)}, {"name", record.name}, {"session", record.session}, {"step", record.step}, {"wall", timeJson(record.wallNs)}};
-            const auto content = contentJson(run, record);
-            if (content) out["content"] = *content;
-            else out["problem"] = content.error().text();
-            if (options.json) print((first ? "" : ",") + out.dump());
-            else if (!content) print("step " + std::to_string(record.step) + ": " + content.error().text());
-            else print("step " + std::to_string(record.step) + ": " + (content->is_string() ? content->get<std::string>() : content->dump()));
-            first = false;
+            take(row.record);
         }
     }
 }
+
+/// Prints records one by one, or writes each as a file.
+class Printer {
+public:
+    Printer(const Options& options, const rundir::RunFolder& run, std::optional<RecordFiles> files) : m_options(options), m_run(run), m_files(std::move(files)) {
+        if (m_options.json) print("[");
+    }
+    void take(const live::RecordFrame& record) {
+        json out = {{"type", live::recordWord(record.type)}, {"name", record.name}, {"session", record.session}, {"step", record.step}, {"wall", timeJson(record.wallNs)}};
+        const auto said = saidBy(record);
+        if (said) out[m_files ? "file" : "content"] = *said;
+        else out["problem"] = said.error().text();
+        m_problems += said ? 0 : 1;
+        const std::string before = "step " + std::to_string(record.step) + ": ";
+        if (m_options.json) print((m_count == 0 ? "" : ",") + out.dump());
+        else if (!said) tell(before + said.error().text());
+        else print(shownText(before + (said->is_string() ? said->get<std::string>() : said->dump())));
+        ++m_count;
+    }
+    ExitCode finish() {
+        if (m_options.json) print("]");
+        if (m_count == 0) tell("There is no such record at that step");
+        return m_problems > 0 ? ExitCode::Failed : ExitCode::Completed;
+    }
+
+private:
+    Result<json> saidBy(const live::RecordFrame& record) {
+        LATHE_TRY_ASSIGN(const std::string content, store::recordContent(m_run, record));
+        if (!m_files) return contentJson(m_run, record, content);
+        LATHE_TRY_ASSIGN(const auto file, m_files->write(record, content));
+        return json(file.string());
+    }
+
+    const Options& m_options;
+    const rundir::RunFolder& m_run;
+    std::optional<RecordFiles> m_files;
+    std::size_t m_count = 0, m_problems = 0;
+};
 
 static ExitCode list(const Options& options, const std::vector<store::RecordSummary>& names) {
     if (options.json) {
@@ -82,23 +121,24 @@ ExitCode records(const Options& options) {
     if (!reader) return fail(options, reader.error());
     const auto names = (*reader)->recordNames();
     if (!names) return fail(options, names.error());
-    if (options.more.empty()) return list(options, *names);
+    if (options.more.empty() && !options.step && options.out.empty()) return list(options, *names);
     for (const std::string& wanted : options.more) {
         const bool known = std::any_of(names->begin(), names->end(), [&](const auto& one) { return one.name == wanted; });
-        if (!known) return fail(options, Error{ErrorCode::NotFound, "Nothing called \"" + wanted + "\" was logged; lathe-trainer records " + options.target + " lists what was", {}, {}});
+        if (!known) return fail(options, Error{ErrorCode::NotFound, "Nothing called \"" + wanted.substr(0, 200) + "\" was logged; lathe-trainer records " + options.target + " lists what was", {}, {}});
     }
-    if (options.json) print("[");
-    bool first = true;
-    for (const std::string& wanted : options.more) {
-        for (const auto& one : *names) {
-            if (one.name != wanted) continue;
-            const auto printed = printRecords(options, *run, **reader, one, first);
-            if (!printed) return fail(options, printed.error());
-            first = *printed;
-        }
+    std::optional<RecordFiles> files;
+    if (!options.out.empty()) {
+        auto made = RecordFiles::into(options.out);
+        if (!made) return fail(options, made.error());
+        files = std::move(*made);
     }
-    if (options.json) print("]");
-    return ExitCode::Completed;
+    Printer printer(options, *run, std::move(files));
+    for (const auto& one : *names) {
+        if (!options.more.empty() && std::find(options.more.begin(), options.more.end(), one.name) == options.more.end()) continue;
+        const auto visited = visit(**reader, one, options.step, [&](const live::RecordFrame& record) { printer.take(record); });
+        if (!visited) return fail(options, visited.error());
+    }
+    return printer.finish();
 }
 
 }  // namespace lathe::trainer

@@ -83,6 +83,17 @@ private Q_SLOTS:
         const std::string picture = workspace.ask({"records", "latest", "input", "--json"}).json()[0].at("content").get<std::string>();
         QCOMPARE(readFile(picture, 1000)->substr(1), std::string("PNG picture"));
         QCOMPARE(workspace.ask({"records", "latest", "nothing"}).code, 2);
+        const json fourth = workspace.ask({"records", "latest", "--step", "4", "--json"}).json();
+        QVERIFY(fourth.size() == 1 && fourth[0].at("name") == "weights" && fourth[0].at("step") == 4);
+        const QString out = QString::fromStdString((workspace.scratch() / "files").string());
+        const auto files = workspace.ask({"records", "latest", "--out", out, "--json"}).json();
+        QCOMPARE(files.size(), std::size_t{8});
+        for (const json& one : files) QVERIFY2(one.contains("file") && std::filesystem::path(one.at("file").get<std::string>()).parent_path() == out.toStdString(), one.dump().c_str());
+        QCOMPARE(*readFile(out.toStdString() + "/confusion-2.csv", 1000), std::string("a,b\r\n1,nan\r\n,x\r\n"));
+        QCOMPARE(*readFile(out.toStdString() + "/weights-4.csv", 1000), std::string("from,to,count\r\n0,1,7\r\n"));
+        QCOMPARE(readFile(out.toStdString() + "/input-5.png", 1000)->substr(1), std::string("PNG picture"));
+        const auto again = workspace.ask({"records", "latest", "--out", out});
+        QVERIFY2(again.code != 0 && again.err.find("is not empty") != std::string::npos, again.err.c_str());
         QVERIFY(workspace.ask({"show", "latest"}).out.find("histogram weights: 2") != std::string::npos);
         const std::string yaml = *readFile(run.sessionYaml(1), 1u << 20);
         QVERIFY2(yaml.find("play_client.py everything") != std::string::npos, yaml.c_str());
