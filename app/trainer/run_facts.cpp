@@ -138,6 +138,21 @@ static std::map<int, json> reportsOf(const store::RunReader& reader) {
     }
 }
 
+/// Groups of parameters as the newest session trains them.
+static json groupsJson(const store::RunReader& reader) {
+    json groups = json::array();
+    for (std::int64_t after = 0;;) {
+        const auto events = reader.events(after);
+        if (!events || events->empty()) return groups;
+        for (const store::EventRow& row : *events) {
+            after = row.id;
+            if (row.event.kind != "plan") continue;
+            const json facts = json::parse(row.event.json, nullptr, false);
+            if (facts.is_object() && facts.contains("groups") && facts["groups"].is_array()) groups = facts["groups"];
+        }
+    }
+}
+
 json newestReport(const RunFolder& run, int session) {
     const auto reader = store::RunReader::open(run.database());
     const std::map<int, json> reports = reader ? reportsOf(**reader) : std::map<int, json>();
@@ -241,7 +256,7 @@ json showJson(const RunFolder& run) {
     out["created"] = timeJson(manifest ? manifest->createdNs : 0);
     if (const auto user = rundir::readUser(run))
         out["user"] = {{"note", user->note.value_or("")}, {"tags", user->tags}, {"star", user->star}, {"archived", user->archived}, {"pinned", user->pinned}};
-    out["sessions"] = out["series"] = out["branches"] = json::array();
+    out["sessions"] = out["series"] = out["branches"] = out["groups"] = json::array();
     const auto reader = store::RunReader::open(run.database());
     if (!reader) {
         out["database_problem"] = reader.error().text();
@@ -263,6 +278,7 @@ json showJson(const RunFolder& run) {
     }
     out["skipped"] = skippedJson(**reader);
     out["guard"] = guardJson(**reader);
+    out["groups"] = groupsJson(**reader);
     const auto names = (*reader)->fact("original_names");  // what an imported run's program called them
     const json originals = names && *names ? json::parse(**names, nullptr, false) : json();
     if (const auto all = (*reader)->series()) {

@@ -85,11 +85,10 @@ static void planLength(const config::RunConfig& config, Found& found) {
 
 /// Builds the model without memory, in the engine: what does not fit together shows here.
 static std::optional<json> describeModel(const config::RunConfig& config, Found& found) {
-    const auto file = TextInMemory::make(config::toYaml(config));
-    const auto answer = file ? askWorker({"describe", "--config", file->path()}) : Result<json>(file.error());
+    const auto answer = describeConfig(config);
     if (answer) return *answer;
     const bool isSetting = answer.error().code == ErrorCode::Config;
-    found.problems.push_back({{}, isSetting ? Severity::Error : Severity::Warning, answer.error().sentence});
+    found.problems.push_back({answer.error().key, isSetting ? Severity::Error : Severity::Warning, answer.error().sentence});
     return std::nullopt;
 }
 
@@ -97,12 +96,14 @@ static void estimateDisk(const stdfs::path& workspace, const config::RunConfig& 
     if (const std::string why = model.value("precision_why", std::string()); !why.empty())
         found.sentences.push_back("precision.mode auto is " + model.value("precision", std::string()) + " here: " + why);
     const json bytes = model.value("bytes", json::object());
-    const auto weights = bytes.value("weights", std::uint64_t{0}), training = bytes.value("training", std::uint64_t{0});
-    const std::uint64_t each = training - std::min(weights, training) + kSmallFileBytes;  // all but the gradients
+    const auto trained = bytes.value("trained", std::uint64_t{0}), training = bytes.value("training", std::uint64_t{0});
+    const std::uint64_t each = training - std::min(trained, training) + kSmallFileBytes;  // all but the gradients
     const auto kept = static_cast<std::uint64_t>(config.checkpoint.keepLast + config.checkpoint.keepBest + 1);  // one more while it is written
     found.sentences.push_back(std::to_string(model.value("parameters", std::int64_t{0})) + " parameters, " + memoryText(training)
                               + " for weights, gradients and optimizer; a checkpoint takes about " + diskText(each) + ", at most "
                               + std::to_string(kept) + " are there at a time: " + diskText(each * kept));
+    for (const json& group : model.value("groups", json::array()))
+        found.sentences.push_back("  " + group.value("name", std::string()) + ": " + group.value("text", std::string()));
     stdfs::path existing = workspace;
     std::error_code ignored;
     while (!stdfs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();

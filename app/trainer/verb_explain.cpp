@@ -4,6 +4,7 @@
 #include "output.h"
 #include "plan/explain.h"
 #include "problems.h"
+#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,17 @@
 namespace lathe::trainer {
 
 using nlohmann::json;
+
+/// The groups of parameters, where the data say how large the model is.
+static std::string groupsText(const config::RunConfig& config) {
+    if (config.data.train.empty()) return {};
+    const auto model = describeConfig(config);
+    if (!model) return {};
+    std::string text;
+    for (const json& group : model->value("groups", json::array()))
+        text += "; " + group.value("name", std::string()) + ": " + group.value("text", std::string());
+    return text;
+}
 
 ExitCode explain(const Options& options) {
     auto loaded = config::load(options.target);
@@ -23,7 +35,8 @@ ExitCode explain(const Options& options) {
             return fail(options, Error{ErrorCode::Config, problem.sentence, problem.key, {}});
     json list = json::array();
     int number = 0;
-    for (const plan::UpdateEvent& event : plan::explainUpdate(loaded->config)) {
+    for (plan::UpdateEvent& event : plan::explainUpdate(loaded->config)) {
+        if (event.name == "optimizer") event.detail += groupsText(loaded->config);
         list.push_back({{"event", event.name}, {"detail", event.detail}});
         if (options.json) continue;
         std::string line = (number < 9 ? " " : "") + std::to_string(number + 1) + "  " + event.name;

@@ -80,6 +80,13 @@ static void printRecords(const json& facts) {
         print("  " + text(row.at("type")) + " " + text(row.at("name")) + ": " + text(row.at("count")) + ", steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")));
 }
 
+static void printGroups(const json& facts) {
+    if (facts.at("groups").empty()) return;
+    print("parameters:");
+    for (const json& group : facts.at("groups"))
+        if (group.is_object()) print("  " + text(group.value("name", json())) + ": " + text(group.value("text", json())));
+}
+
 static void printCommand(const json& facts) {
     const json& command = facts.at("command");
     if (command.is_null()) return;
@@ -114,6 +121,7 @@ ExitCode show(const Options& options) {
     }
     printCommand(facts);
     if (!facts.at("best").is_null()) print(bestText(facts.at("best")));
+    printGroups(facts);
     print("sessions:");
     printSessions(facts);
     print("checkpoints:");

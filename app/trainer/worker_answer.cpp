@@ -3,6 +3,7 @@
 #include "base/exit_code.h"
 #include "base/file_system.h"
 #include "base/program_paths.h"
+#include "config/config.h"
 
 #include <nlohmann/json.hpp>
 
@@ -73,6 +74,11 @@ Result<json> askWorker(const std::vector<std::string>& words) {
     std::string said = err.content();
     if (said.empty()) said = "lathe-worker " + words.front() + " gave no answer";
     return Error{config ? ErrorCode::Config : ErrorCode::Internal, said.substr(0, 2000), {}, {}};
+}
+
+Result<json> describeConfig(const config::RunConfig& config) {
+    LATHE_TRY_ASSIGN(const TextInMemory file, TextInMemory::make(config::toYaml(config)));
+    return askWorker({"describe", "--config", file.path()});
 }
 
 }  // namespace lathe::trainer

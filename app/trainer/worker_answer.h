@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "config/sections.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,6 +13,9 @@ namespace lathe::trainer {
 
 /// Waits for its end. The error is what it said on standard error; Config where it left with the code for that.
 Result<nlohmann::json> askWorker(const std::vector<std::string>& words);
+
+/// What the engine makes of a configuration, without training: parameters, their groups, bytes, updates (`lathe-worker describe`).
+Result<nlohmann::json> describeConfig(const config::RunConfig& config);
 
 /// A text as a file that exists only in memory, for a child to read. Closed with the object.
 class TextInMemory {

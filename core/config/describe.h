@@ -40,7 +40,8 @@ inline constexpr const char* kIfLanguage = "task.name=language";
 inline constexpr const char* kIfResnet = "model.name=resnet18|resnet34|resnet50|resnet101|resnet152";
 inline constexpr const char* kIfClassification = "task.name=classification";
 inline constexpr const char* kIfSgd = "optimizer.name=sgd";
-inline constexpr const char* kIfAdamw = "optimizer.name=adamw";
+inline constexpr const char* kIfAdam = "optimizer.name=adamw|adam";
+inline constexpr const char* kIfBetas = "optimizer.name=adamw|adam|lion";
 
 template <typename Section>
 struct Of {};
@@ -163,23 +164,39 @@ constexpr void describe(V& v, Of<TaskSection>) {
 }
 
 template <typename V>
+constexpr void describeParamGroups(V& v) {
+    using S = OptimizerSection;
+    v(&S::layerDecay, "layer_decay", "Layer-wise rates", "The rate of each block of the model is so much less than that of the block after it; 1 treats all alike.",
+      {.minimum = 0, .maximum = 1, .above = true, .example = "0.75", .shortName = "ld", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::groups, "groups", "Groups", "Parameters whose names fit a pattern (* any text, ? one character) with an lr_factor on the learning rate or a weight_decay of their own; the first pattern that fits counts.",
+      {.example = "head.* lr_factor=10, *.embedding.* weight_decay=0", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::freeze, "freeze", "Freeze", "Patterns of parameters that stay as they are: no gradient, no optimizer state.",
+      {.example = "layer1.*, layer2.*", .level = Level::Advanced});
+}
+
+template <typename V>
 constexpr void describe(V& v, Of<OptimizerSection>) {
     using S = OptimizerSection;
-    v(&S::name, "name", "Optimizer", "The rule that turns gradients into changes of the weights.", {.choices = "adamw|sgd"});
+    v(&S::name, "name", "Optimizer", "The rule that turns gradients into changes of the weights.", {.choices = "adamw|adam|sgd|lion"});
     v(&S::learningRate, "learning_rate", "Learning rate", "Size of a step at the peak of the schedule.",
       {.minimum = 0, .maximum = 1000, .above = true, .shortName = "lr", .applies = Applies::Resume});
-    v(&S::weightDecay, "weight_decay", "Weight decay", "Pulls all weights towards zero.",
+    v(&S::weightDecay, "weight_decay", "Weight decay", "Pulls weights towards zero; apart from the gradient in adamw and lion, as a part of it in adam and sgd.",
       {.minimum = 0, .maximum = 100, .shortName = "wd", .applies = Applies::Resume});
+    v(&S::decayOn, "decay_on", "Decay on", "weights leaves out biases and the scales of norms (tensors of fewer than two dimensions); all takes every parameter.",
+      {.choices = "weights|all", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::beta1, "beta1", "Beta 1", "Memory of the mean gradient.",
-      {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfAdamw, .shortName = "b1", .level = Level::Advanced, .applies = Applies::Resume});
-    v(&S::beta2, "beta2", "Beta 2", "Memory of the squared gradient.",
-      {.minimum = 0, .maximum = 0.9999999, .visibleIf = kIfAdamw, .shortName = "b2", .level = Level::Advanced, .applies = Applies::Resume});
+      {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfBetas, .shortName = "b1", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::beta2, "beta2", "Beta 2", "Memory of the squared gradient; in lion, of the mean gradient between steps.",
+      {.minimum = 0, .maximum = 0.9999999, .none = "0.999, lion 0.99", .example = "0.95", .visibleIf = kIfBetas, .shortName = "b2", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::epsilon, "epsilon", "Epsilon", "Keeps the division by the root of the squared gradient finite.",
-      {.minimum = 0, .maximum = 1, .above = true, .visibleIf = kIfAdamw, .level = Level::Advanced, .applies = Applies::Resume});
+      {.minimum = 0, .maximum = 1, .above = true, .visibleIf = kIfAdam, .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::momentum, "momentum", "Momentum", "Memory of earlier steps.",
       {.minimum = 0, .maximum = 0.999999, .visibleIf = kIfSgd, .shortName = "mom", .applies = Applies::Resume});
+    v(&S::dampening, "dampening", "Dampening", "Part of the new gradient that the momentum leaves out.",
+      {.minimum = 0, .maximum = 1, .visibleIf = kIfSgd, .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::nesterov, "nesterov", "Nesterov momentum", "Looks ahead along the momentum before it steps.",
       {.visibleIf = kIfSgd, .level = Level::Advanced, .applies = Applies::Resume});
+    describeParamGroups(v);
     v(&S::maxGradNorm, "max_grad_norm", "Gradient clipping", "Largest norm of the whole gradient; a larger one is scaled down to it.",
       {.minimum = 0, .maximum = 1e9, .above = true, .none = "no clipping", .example = "1", .shortName = "clip", .applies = Applies::Resume});
 }

@@ -15,7 +15,7 @@
 namespace lathe::config {
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2, kOldestFormat = 1;
 constexpr std::string_view kFormatKey = "format", kArgument = "argument.";
 
 std::vector<std::string> sectionNames() {
@@ -34,18 +34,18 @@ std::string onLine(const YamlNode& node) { return " (line " + std::to_string(nod
 
 std::string didYouMean(const std::string& near) { return near.empty() ? "" : "; did you mean " + near + "?"; }
 
-/// False when the file is of a newer form, in which case nothing else in it can be trusted.
-bool checkFormat(const YamlNode& root, std::vector<Problem>& problems) {
+/// The form that a file says it has; nothing when it is a newer one, in which case nothing else in it can be trusted.
+std::optional<std::int64_t> formatOf(const YamlNode& root, std::vector<Problem>& problems) {
     const YamlNode* node = root.find(kFormatKey);
-    if (!node) return true;
+    if (!node) return kFormat;
     const auto number = node->kind == YamlNode::Kind::Scalar ? readInteger(node->text) : std::nullopt;
-    if (number == kFormat) return true;
+    if (number && *number >= kOldestFormat && *number <= kFormat) return number;
     if (number && *number > kFormat)
         problems.push_back({"", Severity::Error, "This configuration has format " + std::to_string(*number) + ", written by a newer Lathe; this version (" LATHE_VERSION
                                                  ") reads format " + std::to_string(kFormat) + ". Update Lathe, or write the settings anew"});
     else
         problems.push_back({"", Severity::Error, "format must be " + std::to_string(kFormat) + onLine(*node)});
-    return false;
+    return std::nullopt;
 }
 
 /// The first setting of this name in any section: "name" is run.name.
@@ -89,9 +89,10 @@ void readSection(const Section& section, const YamlNode& node, const std::filesy
     }
 }
 
-Loaded readSections(const YamlNode& root, const std::filesystem::path& base) {
+Loaded readSections(const YamlNode& root, const std::filesystem::path& base, std::int64_t format) {
     Loaded loaded;
     Values values = toValues(RunConfig{});
+    if (format < 2) values["optimizer.decay_on"] = std::string("all");  // what it meant before one could choose
     for (const auto& [name, node] : root.entries) {
         if (name == kFormatKey) continue;
         if (const Section* section = findSection(name)) readSection(*section, node, base, values, loaded.problems);
@@ -183,8 +184,10 @@ Loaded parse(std::string_view yaml, const std::filesystem::path& base) {
     if (!root) return onlyProblem(root.error().sentence);
     if (root->kind == YamlNode::Kind::Null) return onlyProblem("The configuration is empty; write sections such as data: and model:, or start from a preset");
     if (root->kind != YamlNode::Kind::Map) return onlyProblem("A configuration holds sections such as data: and model: at its top level; this file does not");
-    if (Loaded refused; !checkFormat(*root, refused.problems)) return refused;
-    return looksFlat(*root) ? readFlatForm(*root, base) : readSections(*root, base);
+    Loaded refused;
+    const auto format = formatOf(*root, refused.problems);
+    if (!format) return refused;
+    return looksFlat(*root) ? readFlatForm(*root, base) : readSections(*root, base, *format);
 }
 
 Result<Loaded> load(const std::string& fileOrPreset) {

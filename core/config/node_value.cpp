@@ -37,10 +37,27 @@ Result<Value> nullValue(const Field& field) {
     }
 }
 
+/// "{pattern: head.*, lr_factor: 10}" as the text that it stands for.
+Result<std::string> ruleText(const Field& field, const YamlNode& item) {
+    const YamlNode* pattern = item.find("pattern");
+    if (!pattern) return shapeError(field, "a group has no pattern");
+    std::string text = pattern->text;
+    for (const auto& [name, value] : item.entries) {
+        if (value.kind != YamlNode::Kind::Scalar) return shapeError(field, "the " + name + " of a group is not a plain value");
+        if (name != "pattern") text += " " + name + "=" + value.text;
+    }
+    return text;
+}
+
 Result<Value> listValue(const Field& field, const YamlNode& node) {
     std::vector<std::int64_t> numbers;
     std::vector<std::string> texts;
     for (const YamlNode& item : node.items) {
+        if (item.kind == YamlNode::Kind::Map && field.key() == "optimizer.groups") {
+            LATHE_TRY_ASSIGN(std::string text, ruleText(field, item));
+            texts.push_back(std::move(text));
+            continue;
+        }
         if (item.kind != YamlNode::Kind::Scalar) return shapeError(field, "something in the list is not a plain value");
         if (field.type == FieldType::TextList) {
             texts.push_back(item.text);

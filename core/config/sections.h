@@ -73,14 +73,19 @@ struct TaskSection {
 };
 
 struct OptimizerSection {
-    std::string name = "adamw";                      ///< adamw | sgd
+    std::string name = "adamw";                      ///< adamw | adam | sgd | lion
     double learningRate = 3e-4;
     double weightDecay = 1e-4;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
+    std::string decayOn = "weights";                 ///< weights (tensors of two or more dimensions) | all
+    double beta1 = 0.9;                              ///< adamw, adam, lion
+    std::optional<double> beta2;                     ///< none: 0.999, lion 0.99
+    double epsilon = 1e-8;                           ///< adamw, adam
     double momentum = 0.9;                           ///< sgd
+    double dampening = 0;                            ///< sgd
     bool nesterov = false;                           ///< sgd
+    double layerDecay = 1.0;                         ///< rate of a block: so much less for each one after it
+    std::vector<std::string> groups;                 ///< "head.* lr_factor=10 weight_decay=0", see param_rules.h
+    std::vector<std::string> freeze;                 ///< patterns of parameters that are not trained
     std::optional<double> maxGradNorm = 1.0;         ///< global norm; none: no clipping
 };
 

@@ -2,6 +2,7 @@
 #include "config/command_text.h"
 #include "config/config.h"
 #include "config/metrics.h"
+#include "config/param_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +117,13 @@ void checkTask(const RunConfig& config, Problems& problems) {
     const auto& optimizer = config.optimizer;
     if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0)
         error(problems, "optimizer.nesterov", "Nesterov momentum needs a momentum above 0; for example momentum 0.9");
+    if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.dampening != 0)
+        error(problems, "optimizer.nesterov", "Nesterov momentum knows no dampening; set optimizer.dampening to 0");
+    for (const std::string& group : optimizer.groups)
+        if (const auto rule = parseParamRule(group); !rule) {
+            error(problems, "optimizer.groups", rule.error().sentence);
+            break;
+        }
 }
 
 void checkEvaluation(const RunConfig& config, Problems& problems) {

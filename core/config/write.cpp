@@ -93,7 +93,7 @@ std::string factsText(const Field& field) {
 
 std::string toYaml(const RunConfig& config) {
     const Values values = toValues(config);
-    std::string text = "format: 1\n";
+    std::string text = "format: 2\n";
     for (const Section& section : Schema::builtin().sections()) {
         std::string lines;
         for (const Field& field : section.fields)
@@ -177,7 +177,7 @@ std::string referenceText() {
     std::string text =
         "# Every section and key of a run's configuration with its default. This text is itself a valid configuration.\n"
         "# Paths are relative to the file they stand in; intervals read 100 updates, 1 epoch, 10 min or never.\n\n"
-        "format: 1\n";
+        "format: 2\n";
     for (const Section& section : Schema::builtin().sections()) {
         text += "\n# " + section.help + "\n" + section.name + ":\n";
         for (const Field& field : section.fields) {

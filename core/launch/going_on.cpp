@@ -5,10 +5,16 @@
 
 namespace lathe::launch {
 
+bool isFixed(const config::Field& field, const config::RunConfig& before, const config::RunConfig& after) {
+    if (field.applies == config::Applies::Start) return true;
+    // without momentum there is no state of it
+    return field.key() == "optimizer.momentum" && after.optimizer.name == "sgd" && (before.optimizer.momentum > 0) != (after.optimizer.momentum > 0);
+}
+
 Result<void> refuseFixedChanges(const config::RunConfig& before, const config::RunConfig& after, bool isNewRun) {
     for (const config::Difference& change : config::diff(before, after)) {
         const config::Field* field = config::Schema::builtin().find(change.key);
-        if (field == nullptr || field->applies != config::Applies::Start || (isNewRun && change.key == "run.name")) continue;
+        if (field == nullptr || !isFixed(*field, before, after) || (isNewRun && change.key == "run.name")) continue;
         return Error{ErrorCode::Config, change.key + " cannot change from " + change.left + " to " + change.right
                      + " when a run goes on; use start-from-weights or a new run", change.key, {}};
     }

@@ -41,9 +41,9 @@ std::map<std::string, std::string> askedFor(const std::vector<std::string>& sett
     return asked;
 }
 
-Effect effectOf(const Field& field, GoOn verb, const Values& used) {
+Effect effectOf(const Field& field, GoOn verb, const RunConfig& before, const RunConfig& after, const Values& used) {
     if (verb == GoOn::StartFromWeights) return config::isVisible(field, used) ? Effect::Applies : Effect::Ignored;
-    if (field.applies == config::Applies::Start) return Effect::Forbidden;
+    if (isFixed(field, before, after)) return Effect::Forbidden;
     if (!config::isVisible(field, used)) return Effect::Ignored;
     return field.section == "run" ? Effect::Applies : Effect::AppliesFromNow;
 }
@@ -54,8 +54,9 @@ std::string whyOf(Effect effect) {
     return {};
 }
 
-std::vector<SheetRow> rowsOf(GoOn verb, const Values& before, const Values& after, const std::map<std::string, std::string>& asked,
+std::vector<SheetRow> rowsOf(GoOn verb, const RunConfig& configBefore, const RunConfig& configAfter, const std::map<std::string, std::string>& asked,
                              const std::vector<config::Problem>& problems) {
+    const Values before = config::toValues(configBefore), after = config::toValues(configAfter);
     std::vector<SheetRow> rows;
     for (const config::Section& section : config::Schema::builtin().sections())
         for (const Field& field : section.fields) {
@@ -71,7 +72,7 @@ std::vector<SheetRow> rowsOf(GoOn verb, const Values& before, const Values& afte
                 row.used = row.checkpoint;
                 if (row.form) row.form = asked.at(row.key);
             } else if (row.used != row.checkpoint) {
-                row.effect = effectOf(field, verb, after);
+                row.effect = effectOf(field, verb, configBefore, configAfter, after);
                 row.why = whyOf(row.effect);
                 if (row.effect == Effect::Forbidden) row.used = row.checkpoint;
             }
@@ -189,7 +190,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     config::applySettings(loaded, changes.settings);
     const std::vector<config::Problem> problems = config::check(loaded);
     const RunConfig& after = loaded.config;
-    sheet.rows = rowsOf(verb, config::toValues(before), config::toValues(after), askedFor(changes.settings), problems);
+    sheet.rows = rowsOf(verb, before, after, askedFor(changes.settings), problems);
 
     Counters counters;
     if (!checkpoint.empty()) {

@@ -31,6 +31,22 @@ ParamTable::ParamTable(Model& model) {
     }
 }
 
+Result<std::unique_ptr<ParamTable>> ParamTable::make(Model& model, const config::OptimizerSection& section) {
+    auto table = std::make_unique<ParamTable>(model);
+    std::vector<plan::ParamFacts> facts;
+    for (const ParamRow& row : table->m_rows) facts.push_back({row.name, row.aliases, row.shape.size(), row.numel(), row.block});
+    LATHE_TRY_ASSIGN(plan::ParamGroups groups, plan::groupParams(section, facts));
+    for (std::size_t i = 0; i < table->m_rows.size(); ++i) {
+        ParamRow& row = table->m_rows[i];
+        row.group = groups.of[i];
+        if (!groups.groups[row.group].frozen) continue;
+        row.tensor.requires_grad_(false);
+        row.trainable = false;
+    }
+    table->m_groups = std::move(groups.groups);
+    return table;
+}
+
 const ParamRow* ParamTable::find(std::string_view name) const {
     for (const ParamRow& row : m_rows)
         if (row.name == name || std::find(row.aliases.begin(), row.aliases.end(), name) != row.aliases.end())

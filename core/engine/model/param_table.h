@@ -4,8 +4,10 @@
 #pragma once
 
 #include "engine/model/model.h"
+#include "plan/param_groups.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,7 @@ struct ParamRow {
     std::vector<std::string> aliases;      ///< further names of the same tensor (tied weights)
     std::vector<std::int64_t> shape;       ///< global
     at::ScalarType dtype = at::kFloat;
-    std::string group = "all";             ///< optimizer group; plain AdamW: one for everything
+    std::size_t group = 0;                 ///< of groups()
     std::uint32_t block = 0;               ///< index of the Block
     bool trainable = true;
     Placement placement[4] = {};           ///< by MeshAxis; one rank: all replicated
@@ -33,8 +35,13 @@ struct ParamRow {
 
 class ParamTable {
 public:
+    /// Everything that wants a gradient is trained, in one group of no rate or decay of its own.
     explicit ParamTable(Model& model);
+    /// With the groups that the section asks for; what it freezes no longer wants a gradient. Config errors name its keys.
+    static Result<std::unique_ptr<ParamTable>> make(Model& model, const config::OptimizerSection& section);
 
+    /// Empty: one for everything.
+    const std::vector<plan::ParamGroup>& groups() const { return m_groups; }
     const std::vector<ParamRow>& rows() const { return m_rows; }
     /// By name or alias; null when there is none.
     const ParamRow* find(std::string_view name) const;
@@ -42,6 +49,7 @@ public:
 
 private:
     std::vector<ParamRow> m_rows;
+    std::vector<plan::ParamGroup> m_groups;
 };
 
 }  // namespace lathe::engine

@@ -17,14 +17,16 @@ std::int64_t paddedElements(const at::Tensor& tensor) {
 
 FlatStorage::FlatStorage(const ParamTable& table) {
     const at::NoGradGuard noGrad;
-    std::map<std::tuple<std::uint32_t, std::string, at::ScalarType>, std::size_t> known;
+    std::map<std::tuple<std::uint32_t, std::size_t, at::ScalarType>, std::size_t> known;
     std::vector<std::int64_t> lengths;
+    std::vector<std::size_t> groups;
     std::vector<at::TensorOptions> options;
     for (const ParamRow& row : table.rows()) {
         if (!row.trainable) continue;
         const auto [place, isNew] = known.try_emplace({row.block, row.group, row.dtype}, lengths.size());
         if (isNew) {
             lengths.push_back(0);
+            groups.push_back(row.group);
             options.push_back(row.tensor.options().requires_grad(false));
         }
         m_views.push_back({row.name, row.tensor, {}, place->second, lengths[place->second]});
@@ -35,7 +37,7 @@ FlatStorage::FlatStorage(const ParamTable& table) {
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         const auto [arena, isNew] = arenaOf.try_emplace(c10::typeMetaToScalarType(options[i].dtype()), arenaLengths.size());
         if (isNew) arenaLengths.push_back(0);
-        m_flats.push_back({at::zeros({lengths[i]}, options[i]), {}, arena->second, arenaLengths[arena->second]});
+        m_flats.push_back({at::zeros({lengths[i]}, options[i]), {}, groups[i], arena->second, arenaLengths[arena->second]});
         arenaLengths[arena->second] += lengths[i];
     }
     for (const auto& [type, arena] : arenaOf) {

@@ -23,6 +23,7 @@ struct ShardView {
 /// Equal-length buffers of parameters and gradients. Elements between parameters are zero and stay zero.
 struct Flat {
     at::Tensor value, gradient;   ///< one-dimensional
+    std::size_t group = 0;        ///< of the table
     std::size_t arena = 0;        ///< which arena the gradient is a part of
     std::int64_t arenaOffset = 0; ///< its first element there
 };

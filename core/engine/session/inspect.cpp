@@ -15,32 +15,29 @@ namespace {
 
 using nlohmann::json;
 
-/// Weights, gradients and optimizer state, each as large as the weights.
-std::uint64_t trainingBytes(const config::OptimizerSection& optimizer, std::uint64_t weights) {
-    const std::uint64_t slots = optimizer.name == "adamw" ? 2 : optimizer.momentum > 0 ? 1 : 0;
-    return weights * (2 + slots);
-}
-
 Result<std::string> describe(const config::RunConfig& config) {
     LATHE_TRY_ASSIGN(const RunData data, openRunData(config));
     LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(config.model, data.modelShape(task->outputs()), 0, dtypeOf(config.precision), at::kMeta));
-    const ParamTable table(*model);
+    LATHE_TRY_ASSIGN(const std::unique_ptr<ParamTable> made, ParamTable::make(*model, config.optimizer));
+    const ParamTable& table = *made;
     std::int64_t trainable = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, trained = 0;
     json tensors = json::array();
     for (const ParamRow& row : table.rows()) {
         trainable += row.trainable ? row.numel() : 0;
-        bytes += static_cast<std::uint64_t>(row.numel()) * c10::elementSize(row.dtype);
+        const std::uint64_t rowBytes = static_cast<std::uint64_t>(row.numel()) * c10::elementSize(row.dtype);
+        bytes += rowBytes;
+        trained += row.trainable ? rowBytes : 0;
         tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
     }
     const plan::OrderShape shape = plan::orderShape(config, static_cast<std::int64_t>(data.train.ids.size()));
     const auto device = chooseDevice(config.parallel);  // one that is not there is told elsewhere
     LATHE_TRY_ASSIGN(const std::unique_ptr<Precision> precision, makePrecision(config.precision, device.ok() ? *device : at::Device(at::kCPU)));
     json answer = {{"precision", precision->name()}, {"precision_why", precision->why()}, {"parameters", table.totalElements()}, {"trainable", trainable},
-                   {"bytes", {{"weights", bytes}, {"training", trainingBytes(config.optimizer, bytes)}}},
+                   {"bytes", {{"weights", bytes}, {"training", bytes + trained * (1 + Optimizer::stateTensorsPerParameter(config.optimizer))}, {"trained", trained}}},
                    {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
-                   {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}};
+                   {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}, {"groups", groupsJson(table.groups())}};
     if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) answer["planned_updates"] = planned->value();
     return answer.dump();
 }

@@ -167,6 +167,8 @@ private:
             facts["precision_why"] = why;
             log::info("precision.mode auto is " + m_setup->precision->name() + ": " + why);
         }
+        facts["groups"] = groupsJson(m_setup->table->groups());
+        for (const plan::ParamGroup& group : m_setup->table->groups()) log::info("parameters: " + group.name + ", " + plan::groupText(group));
         tell("plan", "", facts, m_setup->progress.counters);
         if (const std::string doubt = plan::warmupDoubt(m_setup->config.schedule.warmupUpdates, m_setup->plannedUpdates); !doubt.empty())
             tell("warning", doubt, {}, m_setup->progress.counters);
@@ -201,7 +203,7 @@ private:
                            setup.state, m_trainerRecord,
                            RecordingHooks{[this] { return lastFrames(); }, [this](GlobalStep step) { return waitUntilRecorded(step); }});
         ActiveTime time(Clock::system());
-        Telemetry telemetry(m_frames, m_pulse, time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0);
+        Telemetry telemetry(m_frames, m_pulse, time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0, setup.table->groups());
         ReplicaCheck replicas(*setup.parallel, setup.state, setup.config.parallel.checkReplicas);
         TrainerParts parts{.task = setup.task.get(), .phases = {{setup.task->phases().front(), setup.model.get(), setup.storage.get(), setup.optimizer.get()}},
                            .parallel = setup.parallel.get(), .precision = setup.precision.get(), .accumulation = &accumulation, .windows = &windows,

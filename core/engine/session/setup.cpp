@@ -51,9 +51,9 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     const auto seed = static_cast<std::uint64_t>(config.run.seed);
     LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), device));
     if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));
-    table = std::make_unique<ParamTable>(*model);
+    LATHE_TRY_ASSIGN(table, ParamTable::make(*model, config.optimizer));
     storage = std::make_unique<FlatStorage>(*table);
-    LATHE_TRY_ASSIGN(optimizer, Optimizer::make(config.optimizer, *storage));
+    LATHE_TRY_ASSIGN(optimizer, Optimizer::make(config.optimizer, *storage, table->groups()));
     modelState = std::make_unique<ModelState>(*model, *table);
     state.add(*modelState);
     state.add(*optimizer);

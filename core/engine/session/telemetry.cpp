@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace lathe::engine {
 
@@ -20,7 +21,16 @@ std::map<std::string, std::string> metricTexts(const Metrics& metrics) {
     return texts;
 }
 
-Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll)
+json groupsJson(const std::vector<plan::ParamGroup>& groups) {
+    json list = json::array();
+    for (const plan::ParamGroup& group : groups)
+        list.push_back({{"name", group.name}, {"tensors", group.tensors}, {"parameters", group.elements}, {"lr_factor", group.rateFactor},
+                        {"weight_decay", group.weightDecay}, {"frozen", group.frozen}, {"text", plan::groupText(group)}});
+    return list;
+}
+
+Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll,
+                     const std::vector<plan::ParamGroup>& groups)
     : m_frames(frames), m_pulse(pulse), m_time(time), m_best(best), m_logEvery(logEvery), m_tellsAll(tellsAll) {
     if (!tellsAll) return;
     m_loss = frames.series("train/loss", "");
@@ -28,6 +38,10 @@ Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, 
     m_norm = frames.series("train/grad_norm", "");
     m_speed = frames.series("train/samples_per_second", "samples/s");
     m_skipped = frames.series("train/skipped", "");
+    std::set<double> factors{1};
+    for (const plan::ParamGroup& group : groups)
+        if (!group.frozen && factors.insert(group.rateFactor).second)
+            m_groupRates.emplace_back(frames.series("train/lr/" + group.name, ""), group.rateFactor);
 }
 
 void Telemetry::at(const HookContext& context, Wishes&) {
@@ -66,6 +80,7 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
     row.items.push_back({m_loss, result.loss});
     row.items.push_back({m_rate, result.learningRate});
+    for (const auto& [series, factor] : m_groupRates) row.items.push_back({series, result.learningRate * factor});
     row.items.push_back({m_norm, result.gradNorm});
     row.items.push_back({m_speed, result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : std::nan("")});
     if (counters.tokens.value() > 0) {

@@ -11,7 +11,9 @@ namespace lathe::engine {
 class Telemetry final : public Hook, public HookLog {
 public:
     /// `tellsAll`: of the first rank, which speaks for all; another one shows its phase and tells its warnings.
-    Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll = true);
+    /// `groups`: a rate of its own is a series of its own ("train/lr/head.*").
+    Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, const BestValue& best, Interval logEvery, bool tellsAll = true,
+              const std::vector<plan::ParamGroup>& groups = {});
     std::string_view hookName() const override { return "telemetry"; }
     void at(const HookContext& context, Wishes& wishes) override;
     void value(std::string_view series, double value) override;
@@ -34,11 +36,14 @@ private:
     bool m_updated = false;   ///< the first update is done
     std::uint16_t m_loss = 0, m_rate = 0, m_norm = 0, m_speed = 0, m_skipped = 0;
     std::uint16_t m_tokenSpeed = 0;   ///< 0: no tokens have been counted
+    std::vector<std::pair<std::uint16_t, double>> m_groupRates;   ///< series and factor of each rate that is not train/lr
     std::uint16_t m_scale = 0;   ///< 0: the loss has never been scaled
 };
 
 /// Emits "best". Requires: there is a value.
 void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counters);
+/// What groups the parameters are in, for the plan event and for `describe`.
+nlohmann::json groupsJson(const std::vector<plan::ParamGroup>& groups);
 /// Metrics by series name as exact text.
 std::map<std::string, std::string> metricTexts(const Metrics& metrics);
 

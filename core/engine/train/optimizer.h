@@ -1,4 +1,4 @@
-// Optimizers on LibTorch's fused operators, over flat storage. State is named by parameter.
+// Optimizers over flat storage, on LibTorch's fused operators or own kernels. State is named by parameter.
 // Thread: one thread at a time.
 #pragma once
 
@@ -12,8 +12,12 @@ namespace lathe::engine {
 
 class Optimizer : public Stateful {
 public:
-    /// "adamw" or "sgd"; the storage must outlive the optimizer.
-    static Result<std::unique_ptr<Optimizer>> make(const config::OptimizerSection& section, const FlatStorage& storage);
+    /// "adamw", "adam", "sgd" (all as PyTorch's) or "lion". The storage must outlive the optimizer. `groups`: those of the
+    /// table that the storage was made of, for their rates and decays; none: everything at the section's own.
+    static Result<std::unique_ptr<Optimizer>> make(const config::OptimizerSection& section, const FlatStorage& storage,
+                                                   const std::vector<plan::ParamGroup>& groups = {});
+    /// Tensors of state that it would keep for each trained parameter.
+    static std::size_t stateTensorsPerParameter(const config::OptimizerSection& section);
 
     /// Applies the gradients once. Decay, bias correction and momentum count these calls and nothing else.
     void step(double learningRate);
@@ -25,19 +29,26 @@ public:
     std::vector<StateTensor> stateTensors() const override;
 
 protected:
+    /// The flat buffers that have one rate and decay.
+    struct Part {
+        double rateFactor = 1, weightDecay = 0;
+        std::vector<at::Tensor> values, gradients;
+        std::vector<std::vector<at::Tensor>> state;   ///< by slot, then by buffer
+    };
     /// `slots`: names of the state kept for every parameter ("exp_avg").
-    Optimizer(const config::OptimizerSection& section, const FlatStorage& storage, std::string kind, std::vector<std::string> slots);
-    virtual void apply(double learningRate) = 0;
+    Optimizer(const config::OptimizerSection& section, std::vector<std::string> slots) : m_section(section), m_slots(std::move(slots)) {}
+    virtual void apply(Part& part, double learningRate) = 0;
 
     config::OptimizerSection m_section;
-    std::vector<at::Tensor> m_values, m_gradients;   ///< the flat buffers
-    std::vector<std::vector<at::Tensor>> m_state;    ///< by slot, then by flat buffer
     std::int64_t m_updates = 0;
 
 private:
-    const FlatStorage& m_storage;
-    std::string m_kind;
+    void adopt(const FlatStorage& storage, const std::vector<plan::ParamGroup>& groups);
+
+    const FlatStorage* m_storage = nullptr;
     std::vector<std::string> m_slots;
+    std::vector<Part> m_parts;
+    std::vector<std::vector<at::Tensor>> m_state;     ///< by slot, then by flat buffer of the storage
 };
 
 }  // namespace lathe::engine

@@ -74,6 +74,14 @@ private Q_SLOTS:
         row("metric of the other task", "task:\n  name: regression\nevaluation:\n  best_metric: accuracy\n", "evaluation.best_metric", "r2");
         row("no metric", "evaluation:\n  best_metric: \"\"\n", "evaluation.best_metric", "has no metric");
         row("nesterov alone", "optimizer:\n  name: sgd\n  momentum: 0\n  nesterov: true\n", "optimizer.nesterov", "momentum");
+        row("nesterov and dampening", "optimizer:\n  name: sgd\n  nesterov: true\n  dampening: 0.1\n", "optimizer.nesterov", "dampening to 0");
+        row("unknown optimizer", "optimizer:\n  name: adan\n", "optimizer.name", "did you mean adam?");
+        row("group without a pattern", "optimizer:\n  groups: [\"lr_factor=3\"]\n", "optimizer.groups", "names no parameters");
+        row("group that changes nothing", "optimizer:\n  groups: [head.*]\n", "optimizer.groups", "changes nothing");
+        row("group with an unknown word", "optimizer:\n  groups: [head.* lr_facter=3]\n", "optimizer.groups", "did you mean lr_factor?");
+        row("group with a negative factor", "optimizer:\n  groups: [head.* lr_factor=-1]\n", "optimizer.groups", "from 0 to 1000, not \"-1\"");
+        row("group as a map without a pattern", "optimizer:\n  groups:\n    - {lr_factor: 1}\n", "optimizer.groups", "no pattern");
+        row("negative layer decay", "optimizer:\n  layer_decay: -0.5\n", "optimizer.layer_decay", "above 0");
         row("smoothing a regression", "task:\n  name: regression\n  label_smoothing: 0.1\n", "task.label_smoothing", "no effect", Severity::Warning);
         row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
         row("warm-up beyond the end", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 200\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
@@ -98,8 +106,8 @@ private Q_SLOTS:
         row("recording nothing", "telemetry:\n  log_every: never\n", "telemetry.log_every", "records nothing");
         row("devices by updates", "telemetry:\n  devices_every: 10 updates\n", "telemetry.devices_every", "by time");
         row("home folder", "  eval: ~/flowers\n", "data.eval", "whole path", Severity::Warning);
-        row("newer format", "format: 2\n", "", "newer Lathe");
-        row("nonsense format", "format: x\n", "", "format must be 1");
+        row("newer format", "format: 3\n", "", "newer Lathe");
+        row("nonsense format", "format: x\n", "", "format must be 2");
     }
     void oneMistakeIsOneProblemWithItsKey() {
         QFETCH(QString, extra);
@@ -115,6 +123,18 @@ private Q_SLOTS:
         QCOMPARE(hasErrors(problems), severity == static_cast<int>(Severity::Error));
     }
 
+    void groupsReadAsTextAndAsMaps() {
+        const auto groupsOf = [](const std::string& yaml) { return parse(yaml, "/").config.optimizer.groups; };
+        const std::vector<std::string> expected{"head.* lr_factor=10 weight_decay=0", "*.bias lr_factor=2"};
+        QCOMPARE(groupsOf("optimizer:\n  groups:\n    - {pattern: head.*, lr_factor: 10, weight_decay: 0}\n    - {pattern: \"*.bias\", lr_factor: 2}\n"), expected);
+        QCOMPARE(groupsOf("optimizer:\n  groups: [head.* lr_factor=10 weight_decay=0, \"*.bias lr_factor=2\"]\n"), expected);
+    }
+    void anOlderFormatKeepsWhatItMeant() {
+        QCOMPARE(parse("format: 1\noptimizer:\n  weight_decay: 0.1\n", "/").config.optimizer.decayOn, std::string("all"));
+        QCOMPARE(parse("optimizer:\n  weight_decay: 0.1\n", "/").config.optimizer.decayOn, std::string("weights"));
+        const RunConfig older = parse("format: 1\nrun:\n  seed: 3\n", "/").config;
+        QCOMPARE(parse(toYaml(older), "/").config.optimizer.decayOn, std::string("all"));
+    }
     void allMistakesAreToldAtOnceAndTheRestIsKept() {
         const Loaded loaded = parse("data:\n  batch_size: -3\n  eval_fraction: 7\nmodel:\n  name: mlb\n  hidden: [8]\nrun:\n  epochs: none\n  sed: 3\nquark: {}\n", "/");
         const auto problems = check(loaded);

@@ -1,6 +1,7 @@
-// Fifty updates against plain PyTorch with its fused optimizers, and the arithmetic of the flat storage beneath.
+// Fifty updates against plain PyTorch with its fused optimizers (Lion: against its paper's closed form), and the arithmetic of the flat storage beneath.
 #include "engine/parallel/norm_kernel.h"
 #include "engine/task/task.h"
+#include "engine/train/lion_kernel.h"
 #include "golden_file.h"
 #include "loop_fixture.h"
 
@@ -43,6 +44,39 @@ config::OptimizerSection sgd(double clip) {
     return section;
 }
 
+config::OptimizerSection adam() {
+    config::OptimizerSection section = adamw(1.0);
+    section.name = "adam";
+    section.beta1 = 0.8;
+    section.beta2 = 0.99;
+    section.epsilon = 1e-7;
+    return section;
+}
+
+config::OptimizerSection dampedSgd() {
+    config::OptimizerSection section = sgd(100);
+    section.nesterov = false;
+    section.dampening = 0.3;
+    return section;
+}
+
+config::OptimizerSection plainSgd() {
+    config::OptimizerSection section = sgd(1.0);
+    section.learningRate = 0.1;
+    section.nesterov = false;
+    section.momentum = 0;
+    return section;
+}
+
+config::OptimizerSection lion() {
+    config::OptimizerSection section;
+    section.name = "lion";
+    section.learningRate = 1e-3;
+    section.weightDecay = 0.1;
+    section.maxGradNorm = 1.0;
+    return section;
+}
+
 config::ModelSection mlp() {
     config::ModelSection section;
     section.name = "mlp";
@@ -63,6 +97,10 @@ const std::vector<Case>& cases() {
         {"mlp_adamw", mlp(), {12}, {32}, at::kFloat, adamw(1.0), 1e-6},
         {"mlp_adamw_window", mlp(), {12}, {12, 12, 5}, at::kFloat, adamw(0.5), 1e-6},
         {"mlp_sgd", mlp(), {12}, {32}, at::kFloat, sgd(100), 1e-6},
+        {"mlp_adam", mlp(), {12}, {32}, at::kFloat, adam(), 1e-6},
+        {"mlp_sgd_damped", mlp(), {12}, {32}, at::kFloat, dampedSgd(), 1e-6},
+        {"mlp_sgd_plain", mlp(), {12}, {12, 12, 5}, at::kFloat, plainSgd(), 1e-6},
+        {"mlp_lion", mlp(), {12}, {32}, at::kDouble, lion(), 1e-8},
         {"convnet_adamw", convnet(), {2, 9, 9}, {6}, at::kDouble, adamw(1.0), 1e-8},
         {"convnet_sgd_window", convnet(), {2, 9, 9}, {6, 6, 3}, at::kDouble, sgd(1.0), 1e-8},
     };
@@ -154,6 +192,58 @@ private Q_SLOTS:
         for (const NamedTensor& buffer : model->buffers()) all.push_back(buffer);
         for (const NamedTensor& named : all)
             QVERIFY2(relativeDifference(named.tensor, golden.at(c.name + "/end/" + named.name)) <= 10 * c.tolerance, named.name.c_str());
+    }
+
+    void lionOfSinglesIsThatOfDoublesRounded() {
+        constexpr std::int64_t kCount = 1003;   // no multiple of a vector
+        std::vector<float> p(kCount), g(kCount), m(kCount);
+        std::vector<double> pd(kCount), gd(kCount), md(kCount);
+        for (std::size_t i = 0; i < kCount; ++i) {
+            pd[i] = p[i] = std::sin(static_cast<float>(i));
+            gd[i] = g[i] = i % 10 == 0 ? 0.0f : std::cos(static_cast<float>(3 * i));
+            md[i] = m[i] = i % 10 == 0 ? 0.0f : std::sin(static_cast<float>(7 * i)) * 0.1f;
+        }
+        const LionStep step{0.01, 0.1, 0.9, 0.99};
+        lionKernel(p.data(), g.data(), m.data(), kCount, step);
+        lionKernel(pd.data(), gd.data(), md.data(), kCount, step);
+        for (std::size_t i = 0; i < kCount; ++i) QVERIFY(std::abs(p[i] - pd[i]) < 1e-6 && std::abs(m[i] - md[i]) < 1e-6);
+        QCOMPARE(pd[10], std::sin(10.0f) * (1 - 0.01 * 0.1));   // without a direction, the decay alone
+        QVERIFY(std::abs(pd[1] - (std::sin(1.0f) * (1 - 0.001) - 0.01 * (0.9 * std::sin(7.0f) * 0.1f + 0.1 * std::cos(3.0f) > 0 ? 1 : -1))) < 1e-12);
+    }
+
+    void everyOptimizerGoesOnExactlyFromItsState() {
+        for (const char* name : {"adamw", "adam", "sgd", "lion"}) {
+            config::OptimizerSection section = adamw(1.0);
+            section.name = name;
+            const auto steps = [&](test::Fixture& f, int from, int to) {
+                for (int i = from; i < to; ++i) {
+                    f.storage.views()[0].gradient.copy_(at::arange(3, at::kFloat).sub(1.5 + 0.3 * i).sin());
+                    f.optimizer->step(0.01);
+                }
+            };
+            test::Fixture straight(3, at::kFloat, section), first(3, at::kFloat, section), second(3, at::kFloat, section);
+            steps(straight, 0, 20);
+            steps(first, 0, 12);
+            const at::NoGradGuard noGrad;
+            second.model.p().copy_(first.model.p());
+            QVERIFY(second.optimizer->setStateValues(first.optimizer->stateValues()).ok());
+            const auto from = first.optimizer->stateTensors(), to = second.optimizer->stateTensors();
+            QCOMPARE(from.size(), Optimizer::stateTensorsPerParameter(section));
+            for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.copy_(from[i].tensor);
+            steps(second, 12, 20);
+            QVERIFY2(at::equal(second.model.p(), straight.model.p()), name);
+        }
+    }
+
+    void stateOfAnotherOptimizerIsRefusedByName() {
+        config::OptimizerSection section;
+        section.name = "lion";
+        test::Fixture lionOnes(2, at::kFloat, section), adamOnes(2);
+        const auto refused = lionOnes.optimizer->setStateValues(adamOnes.optimizer->stateValues());
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().sentence.find("optimizer “sgd”; this run asks for “lion”") != std::string::npos, refused.error().sentence.c_str());
+        section.name = "adamax";
+        QCOMPARE(Optimizer::make(section, adamOnes.storage).error().key, std::string("optimizer.name"));
     }
 
     void flatStorageKeepsTheModelsTensors() {
