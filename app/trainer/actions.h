@@ -14,6 +14,7 @@ struct Options {
     bool json = false;             ///< answer with one JSON document on standard output
     bool csv = false;
     bool detach = false;
+    bool queue = false;            ///< start it when its device is free
     bool allBranches = false;
     bool discard = false;
     bool newCurve = false;
@@ -48,6 +49,7 @@ ExitCode pause(const Options& options);
 ExitCode unpause(const Options& options);
 ExitCode save(const Options& options);
 ExitCode runs(const Options& options);
+ExitCode queue(const Options& options);
 ExitCode show(const Options& options);
 ExitCode series(const Options& options);
 ExitCode record(const Options& options);

@@ -48,6 +48,7 @@ constexpr std::array kVerbs = {
     Verb{"pause", "RUN", "Pause after this update; memory stays taken", Target, pause},
     Verb{"unpause", "RUN", "Let a paused run go on", Target, unpause},
     Verb{"save", "RUN", "Save a checkpoint now", Target, save},
+    Verb{"queue", "ACTION", "List what waits, or: hold RUN, release RUN, move RUN first|last|N, remove RUN, after-failure hold|go-on", Nothing, queue},
     Verb{"runs", "", "List all runs", Nothing, runs},
     Verb{"show", "RUN", "Everything about a run", Target, show},
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
@@ -88,6 +89,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if ((verb.needs & Target) != 0) command->add_option(verb.target, options.target)->required();
     else if (*verb.target != '\0') command->add_option(verb.target, options.target);
     const bool isSeries = verb.action == series;
+    if (verb.action == queue) command->add_option("WORDS", options.more);
     if ((verb.needs & More) != 0) {
         const bool isNames = isSeries || verb.action == records;
         CLI::Option* more = command->add_option(isNames ? "NAME" : "RUNS", options.more);
@@ -103,6 +105,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_option("--name", options.name, "Name of the run");
     } else if ((verb.needs & Detach) != 0) {
         command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
+        command->add_flag("--queue", options.queue, "Start it when no other run uses its device, behind those that wait already");
     }
     if ((verb.needs & Curve) != 0) command->add_flag("--new-curve", options.newCurve, "Make the learning-rate curve anew for the length the run has now; else it stays as it was");
     if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");

@@ -1,6 +1,8 @@
 #include "start.h"
 
-#include "detach.h"
+#include "base/program_paths.h"
+#include "launch/apart.h"
+#include "launch/queue_keeper.h"
 #include "launch/supervisor.h"
 #include "log_follower.h"
 #include "output.h"
@@ -59,12 +61,12 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared)
 /// The lock goes along: a fork shares its open file, so it is never free in between.
 static ExitCode superviseApart(const Options& options, launch::Prepared prepared, const std::optional<launch::Recording>& recording = {}) {
     const rundir::RunFolder run = prepared.run;
-    const auto up = runApart([&](int ready) {
+    const auto up = launch::runApart([&](int ready) {
         return launch::superviseSession({run, prepared.session, ready, {}, prepared.notice, recording}, std::move(prepared.lock));
     });
     { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }
     if (!up) return fail(options, up.error());
-    if (!*up) return fail(options, Error{ErrorCode::Internal, run.name() + " did not start: " + launch::standingOf(run).why, {}, {}});
+    if (!up->isUp) return fail(options, Error{ErrorCode::Internal, run.name() + " did not start: " + launch::standingOf(run).why, {}, {}});
     if (options.json) {
         nlohmann::json facts = resultJson(run);
         if (recording) {
@@ -85,9 +87,28 @@ ExitCode startRecording(const Options& options, Result<launch::Prepared> prepare
     return superviseApart(options, std::move(*prepared), recording);
 }
 
+static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
+    const rundir::RunFolder run = prepared.run;
+    const launch::Queue queue = launch::Queue::ofThisUser();
+    const std::string notice = prepared.notice;
+    if (const auto queued = launch::enqueue(queue, std::move(prepared)); !queued) return fail(options, queued.error());
+    const std::string after = launch::comeBackAfterRestart((programFolder() / "lathe-trainer").string());
+    if (const auto kept = launch::startKeeper(queue); !kept) return fail(options, kept.error());
+    if (!notice.empty()) tell(notice);
+    if (options.json) {
+        printJson(resultJson(run));
+        return ExitCode::Completed;
+    }
+    if (!after.empty()) tell(after);
+    const auto manifest = rundir::readManifest(run);
+    print((manifest ? manifest->id : std::string("?")) + " " + run.place().string());
+    return ExitCode::Completed;
+}
+
 ExitCode start(const Options& options, Result<launch::Prepared> prepared) {
     if (!prepared) return fail(options, prepared.error());
     prepared->run = prepared->run.held();
+    if (options.queue) return putInQueue(options, std::move(*prepared));
     if (!prepared->notice.empty() && (options.detach || options.json)) tell(prepared->notice);  // else it is one of the session's warnings
     return options.detach ? superviseApart(options, std::move(*prepared)) : superviseHere(options, std::move(*prepared));
 }

@@ -3,8 +3,9 @@
 
 #include "base/file_system.h"
 #include "base/number_text.h"
-#include "detach.h"
+#include "launch/apart.h"
 #include "launch/import.h"
+#include "launch/supervisor.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>
@@ -76,12 +77,12 @@ ExitCode importLogs(const Options& options) {
     if (!(what.idleSeconds > 0)) return fail(options, Error{ErrorCode::Usage, "--idle must be above 0 seconds", {}, {}});
     if (options.detach && !options.follow) return fail(options, Error{ErrorCode::Usage, "--detach goes with --follow", {}, {}});
     if (options.detach) {
-        auto started = runApart([&](int ready) {
+        auto started = launch::runApart([&](int ready) {
             what.readyFd = ready;
             return launch::importFolder(what).ok() ? ExitCode::Completed : ExitCode::Failed;
         });
         if (!started) return fail(options, started.error());
-        if (!*started) {  // it has ended already: once more here, to say why
+        if (!started->isUp) {  // it has ended already: once more here, to say why
             what.follow = false;
             const auto report = launch::importFolder(what);
             return report ? answer(options, *report) : fail(options, report.error());

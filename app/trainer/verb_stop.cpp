@@ -1,6 +1,7 @@
 // stop, pause, unpause and save: requests to the supervisor of a live run.
 #include "actions.h"
 
+#include "launch/queue.h"
 #include "launch/session_end.h"
 #include "launch/verbs.h"
 #include "live/control_socket.h"
@@ -67,6 +68,11 @@ static json statusOf(ControlClient& client) {
 ExitCode stop(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
+    if (launch::standingOf(*run).state == rundir::State::Queued) {
+        const auto left = launch::dequeue(launch::Queue::ofThisUser(), *run);
+        if (left) return answer(options, *run, "Taken out of the queue");
+        if (left.error().code != ErrorCode::NotFound && left.error().code != ErrorCode::Busy) return fail(options, left.error());
+    }
     const auto client = reach(*run);
     if (!client) return fail(options, client.error());
     const auto text = ask(**client, options.discard ? live::Verb::Discard : live::Verb::StopAndSave);

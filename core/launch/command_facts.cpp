@@ -79,13 +79,25 @@ Result<void> checkCommand(const config::CommandSection& command) {
     return {};
 }
 
-std::map<std::string, std::string> surroundingsOf(const config::CommandWords& command, const stdfs::path& folder, const stdfs::path& program) {
-    std::map<std::string, std::string> facts;
+std::map<std::string, std::string> keptEnvironment() {
+    std::map<std::string, std::string> kept;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::size_t equals = text.find('=');
-        if (equals != std::string_view::npos && isKept(text.substr(0, equals))) facts[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+        if (equals != std::string_view::npos && isKept(text.substr(0, equals))) kept[std::string(text.substr(0, equals))] = text.substr(equals + 1);
     }
+    return kept;
+}
+
+void takeEnvironment(const std::map<std::string, std::string>& kept) {
+    for (const auto& [name, value] : keptEnvironment())
+        if (!kept.contains(name)) ::unsetenv(name.c_str());
+    for (const auto& [name, value] : kept)
+        if (isKept(name)) ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+std::map<std::string, std::string> surroundingsOf(const config::CommandWords& command, const stdfs::path& folder, const stdfs::path& program) {
+    std::map<std::string, std::string> facts = keptEnvironment();
     for (const std::string& own : command.variables) facts.erase(own.substr(0, own.find('=')));   // stands in the command
     facts["program"] = program.string();
     if (const auto git = gitStateOf(folder)) {

@@ -19,9 +19,14 @@ Result<std::filesystem::path> findProgram(const config::CommandWords& command, c
 /// Whether the command could be started: its line, its working folder, its program.
 Result<void> checkCommand(const config::CommandSection& command);
 
+/// Those variables of this process that results often depend on. Only variables of a fixed list are kept (command_facts.cpp):
+/// an environment holds secrets.
+std::map<std::string, std::string> keptEnvironment();
+/// Makes this process's variables of that list what they were there; those that are not in `kept` are unset.
+void takeEnvironment(const std::map<std::string, std::string>& kept);
+
 /// For the record of the session: the program's file, the state of the git repository that the working folder lies in
-/// (git.commit, git.branch, git.dirty), and those variables that results often depend on. Only variables of a fixed list
-/// are kept (command_facts.cpp): an environment holds secrets. The command itself gets all of them.
+/// (git.commit, git.branch, git.dirty), and keptEnvironment(). The command itself gets all variables.
 std::map<std::string, std::string> surroundingsOf(const config::CommandWords& command, const std::filesystem::path& folder,
                                                   const std::filesystem::path& program);
 

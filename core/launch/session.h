@@ -64,6 +64,7 @@ private:
     void takeTheRest();
     void flush();
     void openEvents();
+    void shareDevice();
     void watchHeartbeat();
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
@@ -119,6 +120,7 @@ private:
     std::unique_ptr<AdoptedProcess> m_adopted;///< or a script that runs already
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
+    std::optional<DeviceLock> m_device;     ///< shared with others, where no run from the queue has it alone
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone

@@ -11,6 +11,7 @@
 #include "launch/adopted_process.h"
 #include "launch/command_facts.h"
 #include "launch/identity.h"
+#include "launch/queue.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
@@ -72,6 +73,7 @@ Result<void> Session::open() {
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
+    shareDevice();
     LATHE_TRY(m_options.recording ? adoptProgram() : config::isCommand(m_config) ? startCommand() : startWorkers());
     if (m_config.run.keepAwake) m_awake.hold((isProgram() ? "Running " : "Training ") + m_summary.name);
     return announce();
@@ -141,6 +143,17 @@ void Session::openEvents() {
     auto opened = LiveEvents::open(folder, m_record, m_startStep + 1);
     if (opened) m_events.emplace(std::move(*opened));
     else tellEvent("warning", "No TensorBoard events are written: " + opened.error().text());
+}
+
+/// So that the queue does not start a run beside this one. That one is there already is no reason not to do what was asked.
+void Session::shareDevice() {
+    if (m_options.device || m_options.recording) return;
+    const auto devices = devicesFor(m_config);
+    if (!devices) return;  // told by the worker
+    auto lock = DeviceLock::take(devices->front(), DeviceLock::Use::Shared);
+    if (!lock) return log::warning(lock.error().text());
+    m_device = std::move(*lock);
+    if (!m_device) tellEvent("warning", "A run from the queue has " + devices->front() + " for itself; both will be slower");
 }
 
 Result<void> Session::startWorkers() {

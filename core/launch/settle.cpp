@@ -9,6 +9,7 @@
 #include "launch/frame_book.h"
 #include "launch/identity.h"
 #include "launch/process_tree.h"
+#include "launch/queue.h"
 #include "launch/retention.h"
 #include "launch/session_row.h"
 #include "live/spill.h"
@@ -65,6 +66,9 @@ Result<RunLock> takeRun(const RunFolder& run) {
     auto lock = RunLock::acquire(run.lock());
     if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
     if (!lock) return std::move(lock).error();
+    const auto summary = rundir::readSummary(run);
+    if (summary && summary->state == State::Queued && Queue::ofThisUser().holds(summary->id))
+        return Error{ErrorCode::Busy, run.name() + " waits in the queue; take it out first: lathe-trainer queue remove " + run.name(), {}, {}};
     auto settled = settleLeftovers(run);
     if (!settled) return std::move(settled).error().in("while settling what an earlier session left in " + run.name());
     return lock;

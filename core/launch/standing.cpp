@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "config/metrics.h"
 #include "launch/identity.h"
+#include "launch/queue.h"
 #include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
@@ -40,6 +41,11 @@ static Standing whileHeld(const RunFolder& run) {
 static Standing withoutRecord(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
     if (rundir::RunLock::isHeld(run.workersLock()))
         return {State::Stopping, "Its supervisor was lost; what it ran finishes and leaves", true};
+    const auto summary = rundir::readSummary(run);
+    if (!live && summary && summary->state == State::Queued) {
+        if (Queue::ofThisUser().holds(summary->id)) return {State::Queued, {}, true};
+        return {State::Interrupted, "It is in no queue of this machine any more", true};
+    }
     if (!live) return {State::Interrupted, "It was interrupted before its worker started", true};
     if (live->supervisor.bootId != bootId()) return {State::Interrupted, "The machine was restarted while it ran", true};
     return {State::Interrupted, "Its supervisor was lost", true};

@@ -73,10 +73,12 @@
 
 #include "base/exit_code.h"
 #include "base/result.h"
+#include "launch/device_lock.h"
 #include "rundir/run_folder.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,6 +110,7 @@ struct SupervisorOptions {
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
     std::string notice;                        ///< told as a warning of the run, or empty
     std::optional<Recording> recording = {};   ///< instead of starting anything
+    std::shared_ptr<const DeviceLock> device = {};  ///< of a run from the queue; else its device is shared as long as it runs
     std::string wentBack = {};                 ///< why the run went back by itself to where this session begins, or empty
 };
 

@@ -1,4 +1,4 @@
-#include "detach.h"
+#include "launch/apart.h"
 
 #include "launch/supervisor.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace lathe::trainer {
+namespace lathe::launch {
 
 void leaveTerminal() {
     ::setsid();
@@ -19,7 +19,7 @@ void leaveTerminal() {
     if (::chdir("/") != 0) return;  // keeps the folder that the command was given in free to be unmounted
 }
 
-Result<bool> runApart(const std::function<ExitCode(int ready)>& work) {
+Result<Apart> runApart(const std::function<ExitCode(int ready)>& work) {
     std::array<int, 2> ready{-1, -1};
     if (::pipe2(ready.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     const pid_t child = ::fork();
@@ -29,7 +29,6 @@ Result<bool> runApart(const std::function<ExitCode(int ready)>& work) {
         leaveTerminal();
         std::_Exit(static_cast<int>(work(ready[1])));
     }
-    launch::releaseStopSignals();
     ::close(ready[1]);
     char byte = 0;
     ssize_t got = 0;
@@ -37,9 +36,8 @@ Result<bool> runApart(const std::function<ExitCode(int ready)>& work) {
         got = ::read(ready[0], &byte, 1);
     } while (got < 0 && errno == EINTR);
     ::close(ready[0]);
-    if (got == 1) return true;
-    ::waitpid(child, nullptr, 0);
-    return false;
+    if (got != 1) ::waitpid(child, nullptr, 0);
+    return Apart{child, got == 1};
 }
 
-}  // namespace lathe::trainer
+}  // namespace lathe::launch

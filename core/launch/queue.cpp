@@ -1,0 +1,155 @@
+#include "launch/queue.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "device/devices.h"
+#include "launch/command_facts.h"
+#include "launch/device_lock.h"
+#include "rundir/json_reader.h"
+#include "store/history.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace lathe::launch {
+
+using nlohmann::json;
+using rundir::RunFolder;
+using rundir::RunLock;
+using rundir::State;
+
+static constexpr int kFormat = 1, kPatienceMs = 10'000;
+static constexpr std::uint64_t kMostBytes = 64u << 20;
+static FileSystem& disk() { return FileSystem::real(); }
+
+Queue Queue::ofThisUser() { return Queue(stateFolder()); }
+
+static json toJson(const QueueState& state) {
+    json entries = json::array();
+    for (const QueueEntry& entry : state.entries)
+        entries.push_back({{"folder", entry.folder.string()}, {"run", entry.run}, {"session", entry.session}, {"queued_ns", entry.queuedNs},
+                           {"held", entry.held}, {"why", entry.why}, {"environment", entry.environment}});
+    return {{"format", kFormat}, {"after_failure", state.holdAfterFailure ? "hold" : "go on"}, {"entries", entries}};
+}
+
+static Result<QueueState> fromJson(const json& object, const std::string& file) {
+    LATHE_TRY(rundir::checkFormat(object, file, kFormat));
+    rundir::JsonReader reader(object, file);
+    QueueState state;
+    state.holdAfterFailure = reader.text("after_failure", "go on") == "hold";
+    const json* entries = reader.array("entries");
+    for (std::size_t i = 0; entries != nullptr && i < entries->size(); ++i) {
+        rundir::JsonReader part(entries->at(i), file, "entries[" + std::to_string(i) + "].");
+        QueueEntry entry;
+        entry.folder = part.text("folder");
+        entry.run = part.text("run");
+        entry.session = part.small("session");
+        entry.queuedNs = part.integer("queued_ns", 0);
+        entry.held = part.flag("held", false);
+        entry.why = part.text("why", "");
+        entry.environment = part.textMap("environment");
+        if (!entry.folder.is_absolute()) part.fail("folder", "is not an absolute path");
+        reader.absorb(part);
+        state.entries.push_back(std::move(entry));
+    }
+    LATHE_TRY(reader.check());
+    return state;
+}
+
+Result<QueueState> Queue::read() const {
+    auto text = readFile(file(), kMostBytes);
+    if (!text && text.error().code == ErrorCode::NotFound) return QueueState{};
+    if (!text) return std::move(text).error();
+    auto object = rundir::parseStrict(*text, file().string());
+    auto state = object ? fromJson(*object, file().string()) : Result<QueueState>(object.error());
+    if (!state && state.error().code == ErrorCode::Corrupt)
+        return Error{ErrorCode::Corrupt, state.error().sentence + ". Move the file away; the runs themselves are untouched and can be queued again (lathe-trainer again RUN --queue)", {}, {}};
+    return state;
+}
+
+Result<void> Queue::edit(const std::function<Result<void>(QueueState&)>& change) const {
+    LATHE_TRY(makeFolders(disk(), m_folder));
+    LATHE_TRY_ASSIGN(const RunLock one, RunLock::acquireWithin(m_folder / "queue.lock", kPatienceMs));
+    LATHE_TRY_ASSIGN(QueueState state, read());
+    LATHE_TRY(change(state));
+    return replaceFile(disk(), file(), rundir::jsonText(toJson(state)));
+}
+
+bool Queue::holds(const std::string& runId) const {
+    const auto state = read();
+    return state && std::any_of(state->entries.begin(), state->entries.end(), [&](const QueueEntry& entry) { return entry.run == runId; });
+}
+
+Result<std::vector<std::string>> devicesFor(const config::RunConfig& config) {
+    const std::string& setting = config.parallel.device;
+    const device::Gpus gpus = setting == "cpu" ? device::Gpus{} : device::gpus();
+    LATHE_TRY_ASSIGN(const std::string first, device::chooseDevice(setting, gpus));
+    std::vector<std::string> devices = {first};
+    if (first == "cpu" || (setting != "auto" && setting != "cuda")) return devices;
+    for (const device::Gpu& gpu : gpus.list)
+        if (gpu.usable() && gpu.uuid != first) devices.push_back(gpu.uuid);
+    return devices;
+}
+
+static void tellIndex(const RunFolder& run) {
+    const auto runs = run.place().parent_path();
+    if (runs.filename() != "runs") return;
+    if (const auto history = store::History::open(runs.parent_path())) static_cast<void>(history->update(run.name()));
+}
+
+static Result<void> setState(const RunFolder& run, State state, const std::string& why) {
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
+    summary.state = state;
+    summary.why = why;
+    summary.updatedNs = Clock::system().wallNs();
+    if (state == State::Stopped) summary.endedNs = summary.updatedNs;
+    LATHE_TRY(rundir::writeSummary(disk(), run, summary));
+    tellIndex(run);
+    return {};
+}
+
+/// The session that was prepared will never run.
+static Result<void> giveUp(const RunFolder& run, int session, const std::string& why) {
+    LATHE_TRY_ASSIGN(rundir::SessionRecord record, rundir::readSession(run, session));
+    record.state = State::Stopped;
+    record.why = why;
+    record.endedNs = Clock::system().wallNs();
+    LATHE_TRY(rundir::writeSession(disk(), run, record));
+    return setState(run, State::Stopped, why);
+}
+
+Result<void> enqueue(const Queue& queue, Prepared prepared) {
+    LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(prepared.run));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(prepared.run, prepared.session));
+    if (const auto devices = devicesFor(config); !devices) {
+        LATHE_TRY(giveUp(prepared.run, prepared.session, "It was not queued: " + devices.error().sentence));
+        return Error{devices.error()};
+    }
+    LATHE_TRY(setState(prepared.run, State::Queued, {}));
+    QueueEntry entry{prepared.run.place(), manifest.id, prepared.session, Clock::system().wallNs(), false, {}, keptEnvironment()};
+    auto added = queue.edit([&](QueueState& state) -> Result<void> {
+        state.entries.push_back(std::move(entry));
+        return {};
+    });
+    if (!added) LATHE_TRY(giveUp(prepared.run, prepared.session, "It could not be queued: " + added.error().sentence));
+    return added;
+}
+
+Result<void> dequeue(const Queue& queue, const RunFolder& run) {
+    LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(run));
+    auto lock = RunLock::acquire(run.lock());  // whoever has it is starting the run
+    if (!lock) return Error{ErrorCode::Busy, run.name() + " is being started; stop it instead: lathe-trainer stop " + run.name(), {}, {}};
+    int session = 0;
+    LATHE_TRY(queue.edit([&](QueueState& state) -> Result<void> {
+        const auto found = std::find_if(state.entries.begin(), state.entries.end(), [&](const QueueEntry& entry) { return entry.run == manifest.id; });
+        if (found == state.entries.end()) return Error{ErrorCode::NotFound, run.name() + " is not in the queue", {}, {}};
+        session = found->session;
+        state.entries.erase(found);
+        return {};
+    }));
+    return giveUp(run, session, "It was taken out of the queue before it started");
+}
+
+}  // namespace lathe::launch

@@ -1,0 +1,230 @@
+// labels: process
+// timeout: 300
+// Runs that wait for a device: their order, what a person changes in it, and that nothing that dies loses or doubles one.
+#include "launch/device_lock.h"
+#include "launch/queue_keeper.h"
+#include "launch/verbs.h"
+#include "supervised.h"
+
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace lathe;
+using namespace lathe::test;
+using nlohmann::json;
+using rundir::State;
+namespace stdfs = std::filesystem;
+
+class TestQueue : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Workspace> m_workspace;
+
+    launch::Queue queue() const { return launch::Queue(m_workspace->scratch() / "state/lathe"); }
+    /// Keeps the processor from the queue until it is let go.
+    std::optional<launch::DeviceLock> busy() const {
+        qputenv("LATHE_DEVICE_LOCKS", QByteArray::fromStdString((m_workspace->scratch() / "devices").string()));
+        return std::move(*launch::DeviceLock::take("cpu", launch::DeviceLock::Use::Shared));
+    }
+    /// Its id.
+    QString put(const QString& name, const QStringList& more = {}) const {
+        const Answer answer = m_workspace->ask(QStringList{"run", "digits-mlp", "--queue", "--json", "--set", "run.name=" + name} + more);
+        if (answer.code != 0) qFatal("not queued: %s", answer.err.c_str());
+        if (answer.json().value("state", "") != "queued") qFatal("is not queued: %s", answer.out.c_str());
+        return QString::fromStdString(answer.json().value("run", ""));
+    }
+    QStringList waiting() const {
+        QStringList names;
+        const auto state = queue().read();
+        for (std::size_t i = 0; state && i < state->entries.size(); ++i) names << QString::fromStdString(rundir::readManifest(rundir::RunFolder(state->entries[i].folder))->name);
+        return names;
+    }
+    std::vector<rundir::RunFolder> runs() const { return rundir::listRuns(m_workspace->folder()); }
+    std::vector<std::string> namesInOrderOfStart() const {
+        std::vector<std::pair<std::int64_t, std::string>> started;
+        for (const auto& run : runs()) started.emplace_back(rundir::readSession(run, 1)->startedNs, rundir::readManifest(run)->name);
+        std::sort(started.begin(), started.end());
+        std::vector<std::string> names;
+        for (const auto& [when, name] : started) names.push_back(name);
+        return names;
+    }
+    bool allIs(State state) const {
+        return eventually([&] {
+            const auto all = runs();
+            return std::all_of(all.begin(), all.end(), [&](const auto& run) { return launch::standingOf(run).state == state && !rundir::RunLock::isHeld(run.lock()); });
+        });
+    }
+    bool keeperLeaves() const { return eventually([&] { return !queue().keeperIsUp(); }); }
+    std::int64_t keeperPid() const {
+        for (const auto& entry : stdfs::directory_iterator("/proc")) {
+            std::error_code gone;
+            if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+            for (const auto& fd : stdfs::directory_iterator(entry.path() / "fd", gone))
+                if (stdfs::read_symlink(fd.path(), gone) == queue().keeperLock()) return std::atoll(entry.path().filename().c_str());
+        }
+        return 0;
+    }
+
+private Q_SLOTS:
+    void init() {
+        m_workspace = fresh("points 3; end completed, 3");
+        m_workspace->setEnvironment("XDG_STATE_HOME", (m_workspace->scratch() / "state").string());
+        m_workspace->setEnvironment("XDG_CONFIG_HOME", (m_workspace->scratch() / "config").string());
+        m_workspace->setEnvironment("LATHE_DEVICE_LOCKS", (m_workspace->scratch() / "devices").string());
+        qputenv("XDG_STATE_HOME", QByteArray::fromStdString((m_workspace->scratch() / "state").string()));
+    }
+    void cleanup() { QVERIFY(keeperLeaves()); }
+
+    void runsStartOneAfterTheOther() {
+        auto hand = busy();
+        for (const char* name : {"one", "two", "three", "four"}) put(name);
+        QCOMPARE(waiting(), (QStringList{"one", "two", "three", "four"}));
+        QVERIFY(allIs(State::Queued));
+        hand.reset();
+        QVERIFY(allIs(State::Completed));
+        QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"one", "two", "three", "four"}));
+        std::int64_t before = 0;
+        for (const std::string& name : namesInOrderOfStart()) {
+            const auto all = runs();
+            const auto run = *std::find_if(all.begin(), all.end(), [&](const auto& one) { return rundir::readManifest(one)->name == name; });
+            const auto record = rundir::readSession(run, 1);
+            QVERIFY(record->startedNs >= before);  // alone on its device
+            before = record->endedNs;
+            QCOMPARE(pointsOf(run, "train/loss"), std::size_t{3});
+        }
+        QVERIFY(keeperLeaves());
+        QVERIFY(waiting().isEmpty());
+    }
+
+    void whatIsHeldMovedAndRemovedIsHeeded() {
+        auto hand = busy();
+        for (const char* name : {"one", "two", "three", "four"}) put(name);
+        QCOMPARE(m_workspace->ask({"queue", "hold", "one"}).code, 0);
+        QCOMPARE(m_workspace->ask({"queue", "move", "four", "first"}).code, 0);
+        QCOMPARE(m_workspace->ask({"queue", "remove", "2"}).code, 0);  // by its place: one
+        QCOMPARE(waiting(), (QStringList{"four", "two", "three"}));
+        QCOMPARE(m_workspace->ask({"queue", "hold", "two"}).code, 0);
+        QCOMPARE(m_workspace->ask({"queue", "move", "three", "1"}).code, 0);
+        QCOMPARE(m_workspace->ask({"stop", "four"}).code, 0);
+        const json listed = m_workspace->ask({"queue", "--json"}).json();
+        QCOMPARE(listed.at("entries").size(), std::size_t{2});
+        QCOMPARE(listed.at("entries")[1].at("name").get<std::string>(), std::string("two"));
+        QCOMPARE(listed.at("entries")[1].at("held").get<bool>(), true);
+        hand.reset();
+        QVERIFY(keeperLeaves());
+        QCOMPARE(waiting(), QStringList{"two"});
+        QCOMPARE(m_workspace->ask({"queue", "release", "two"}).code, 0);
+        QVERIFY(keeperLeaves());
+        for (const auto& run : runs()) {
+            const std::string name = rundir::readManifest(run)->name;
+            const auto standing = launch::standingOf(run);
+            QCOMPARE(int(standing.state), int(name == "two" || name == "three" ? State::Completed : State::Stopped));
+            if (standing.state == State::Stopped) QCOMPARE(standing.why, std::string("It was taken out of the queue before it started"));
+        }
+    }
+
+    void aKilledKeeperLosesAndDoublesNothing() {
+        auto hand = busy();
+        for (int number = 1; number <= 6; ++number) put("run" + QString::number(number));
+        hand.reset();
+        for (int kill = 0; kill < 4; ++kill) {
+            const std::size_t before = std::size_t(waiting().size());
+            QVERIFY(eventually([&] { return std::size_t(waiting().size()) < before || before == 0; }));
+            if (const auto keeper = keeperPid(); keeper > 0) ::kill(static_cast<pid_t>(keeper), SIGKILL);
+            QVERIFY(keeperLeaves());
+            QCOMPARE(m_workspace->ask({"queue"}).code, 0);  // whoever looks wakes another
+        }
+        QVERIFY(keeperLeaves());
+        QVERIFY(allIs(State::Completed));
+        QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"run1", "run2", "run3", "run4", "run5", "run6"}));
+        for (const auto& run : runs()) {
+            QCOMPARE(rundir::newestSession(run), 1);
+            QCOMPARE(pointsOf(run, "train/loss"), std::size_t{3});
+        }
+    }
+
+    void oneFailureDoesNotStopTheRestUnlessAsked() {
+        for (const bool holds : {false, true}) {
+            auto hand = busy();
+            QCOMPARE(m_workspace->ask({"queue", "after-failure", holds ? "hold" : "go-on"}).code, 0);
+            m_workspace->setScript("points 1; end failed, 1");
+            put(holds ? "bad2" : "bad1");
+            m_workspace->setScript("points 3; end completed, 3");
+            put(holds ? "good2" : "good1");
+            hand.reset();
+            QVERIFY(keeperLeaves());
+            QCOMPARE(waiting(), holds ? QStringList{"good2"} : QStringList{});
+        }
+        const auto state = queue().read();
+        QVERIFY(state->entries.at(0).held && state->entries[0].why.find("ended as failed") != std::string::npos);
+        QCOMPARE(m_workspace->ask({"queue", "remove", "good2"}).code, 0);
+    }
+
+    void whatCanNeverRunIsRefused() {
+        const Answer answer = m_workspace->ask({"run", "digits-mlp", "--queue", "--set", "parallel.device=GPU-00000000-0000-0000-0000-000000000000"});
+        QCOMPARE(answer.code, 2);
+        QVERIFY2(answer.err.find("parallel.device") != std::string::npos, answer.err.c_str());
+        QVERIFY(waiting().isEmpty());
+        QCOMPARE(m_workspace->ask({"queue", "move", "nobody", "first"}).code, 2);
+        QCOMPARE(m_workspace->ask({"queue", "dance"}).code, 2);
+        QCOMPARE(m_workspace->ask({"queue", "hold"}).code, 2);
+    }
+
+    void aRunThatWaitsIsNotStartedByHandToo() {
+        auto hand = busy();
+        const QString id = put("one");
+        for (const char* verb : {"continue", "delete"}) {
+            const Answer answer = m_workspace->ask({QString::fromLatin1(verb), id});
+            QVERIFY2(answer.code != 0 && answer.err.find("waits in the queue") != std::string::npos, answer.err.c_str());
+        }
+        hand.reset();
+        QVERIFY(allIs(State::Completed));
+    }
+
+    void aDamagedFileIsToldAndKept() {
+        auto hand = busy();
+        put("one");
+        QVERIFY(replaceFile(FileSystem::real(), queue().file(), "{\"format\": 1, \"entries\": [{}]}").ok());
+        for (const QStringList& words : {QStringList{"queue"}, QStringList{"run", "digits-mlp", "--queue"}}) {
+            const Answer answer = m_workspace->ask(words);
+            QVERIFY(answer.code != 0);
+            QVERIFY2(answer.err.find("queue.json") != std::string::npos && answer.err.find("Move the file away") != std::string::npos, answer.err.c_str());
+        }
+        QCOMPARE(launch::standingOf(runs().back()).state, State::Interrupted);  // it is in no queue
+        QVERIFY(stdfs::remove(queue().file()));
+    }
+
+    void aRunByHandAndTheQueueSeeEachOther() {
+        const std::string flag = (m_workspace->scratch() / "flag").string();
+        m_workspace->setScript("points 3; hold " + flag + "; end completed, 3");
+        QCOMPARE(m_workspace->ask({"run", "digits-mlp", "--detach", "--set", "run.name=hand"}).code, 0);
+        m_workspace->setScript("points 3; end completed, 3");
+        put("waits");
+        QCOMPARE(waiting(), QStringList{"waits"});
+        QVERIFY(queue().keeperIsUp());
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(allIs(State::Completed));
+        QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"hand", "waits"}));
+    }
+
+    void systemdBringsTheQueueBackWhereItIs() {
+        const stdfs::path bin = m_workspace->scratch() / "bin";
+        stdfs::create_directories(bin);
+        QVERIFY(replaceFile(FileSystem::real(), bin / "systemctl", "#!/bin/sh\necho \"$@\" >>\"$XDG_STATE_HOME/said\"\n").ok());
+        stdfs::permissions(bin / "systemctl", stdfs::perms::owner_all);
+        m_workspace->setEnvironment("PATH", bin.string() + ":" + qgetenv("PATH").toStdString());
+        auto hand = busy();
+        put("one");
+        hand.reset();
+        const auto unit = readFile(m_workspace->scratch() / "config/systemd/user/lathe-queue.service", 10'000);
+        QVERIFY(unit.ok());
+        QVERIFY2(unit->find("lathe-trainer\" queue keep") != std::string::npos, unit->c_str());
+        QVERIFY(readFile(m_workspace->scratch() / "state/said", 10'000)->find("--user enable lathe-queue.service") != std::string::npos);
+        QVERIFY(allIs(State::Completed));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestQueue)
+#include "tst_queue.moc"
