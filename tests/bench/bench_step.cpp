@@ -2,7 +2,7 @@
 // Time of a training step: our loop with everything on (telemetry into shared memory, heartbeat, steering, verdict)
 // against the bare loop of the same parts, and against PyTorch's loop with its fused optimizer where a Python with torch
 // is given. One thread; processor time of that thread, so that other work on the machine adds little; rounds are
-// interleaved, and the figure is the smallest tenth-percentile of all. Prints JSON lines. Usage: bench_step [python with torch] [rounds]
+// interleaved, and the figure is the smallest tenth-percentile of all. Prints JSON lines. Usage: bench_step [python with torch] [rounds] [cases that begin so]
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/trainer.h"
@@ -206,7 +206,9 @@ int main(int argc, char** argv) {
     const std::string python = argc > 1 ? argv[1] : "";
     const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
     at::set_num_threads(1);
+    const std::string only = argc > 3 ? argv[3] : "";
     for (const Case& c : cases()) {
+        if (!only.empty() && !c.name.starts_with(only)) continue;
         double bare = 1e300, whole = 1e300, peer = 1e300;
         for (int round = 0; round < rounds; ++round) {
             bare = std::min(bare, bareLoop(c));

@@ -24,6 +24,9 @@ RotaryTables rotaryTables(std::int64_t positions, std::int64_t headWidth, double
 /// turned by the angle of its position (0 at the first byte of the row), as Hugging Face's Llama pairs them.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> rotatedHeads(const at::Tensor& allNTW3, std::int64_t heads, const RotaryTables& tables);
 
+/// Σ of the cross entropies of [.., V] logits over [..] targets; nothing where a target is negative.
+at::Tensor crossEntropySum(const at::Tensor& logits, const at::Tensor& targets);
+
 /// silu(first half) · second half of the last dimension (Shazeer, 2020).
 at::Tensor gated(const at::Tensor& input);
 

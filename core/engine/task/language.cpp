@@ -1,4 +1,5 @@
 #include "config/utf8.h"
+#include "engine/model/text_operators.h"
 #include "engine/task/task_kinds.h"
 #include "plan/random.h"
 
@@ -58,8 +59,7 @@ public:
     double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
     bool weighsTokens() const override { return true; }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        const at::Tensor sum = at::cross_entropy_loss(output.flatten(0, 1), batch.target.flatten(), {}, at::Reduction::Sum, kNoTarget);
-        return {{"loss", sum, sumOfWeights(batch), 1}};
+        return {{"loss", crossEntropySum(output, batch.target), sumOfWeights(batch), 1}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<LanguagePool>(m_metrics); }
     std::vector<config::Metric> metricInfo() const override { return m_metrics; }
