@@ -129,6 +129,8 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         }, "Write TensorBoard event files instead, into this folder (else the run's export folder)")->expected(0, 1)->type_name("[DIR]");
         command->add_flag("--all-branches", options.allBranches, "With --tensorboard: abandoned branches too, in sub-folders");
     }
+    if (verb.action == check)
+        command->add_flag("--dry-run", options.dryRun, "Then make a few real updates, an evaluation, a save and a resume in a scratch folder, and tell what came of it");
     if (verb.action == verify)
         command->add_flag("--replay", options.replay, "Make the updates after the checkpoint (RUN: the newest) once more in a scratch copy, and say whether they come out exactly as before");
     if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");

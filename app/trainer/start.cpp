@@ -8,6 +8,7 @@
 #include "output.h"
 #include "progress_line.h"
 #include "run_facts.h"
+#include "trial.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,11 @@ std::vector<std::string> settingsOf(const Options& options) {
     return settings;
 }
 
-static ExitCode superviseHere(const Options& options, launch::Prepared prepared) {
+static ExitCode supervise(const launch::SupervisorOptions& supervisor, rundir::RunLock lock, std::optional<std::int64_t> trialUpdates) {
+    return trialUpdates ? superviseTrial(supervisor, std::move(lock), *trialUpdates) : launch::superviseSession(supervisor, std::move(lock));
+}
+
+static ExitCode superviseHere(const Options& options, launch::Prepared prepared, std::optional<std::int64_t> trialUpdates) {
     ProgressLine line;
     launch::SupervisorOptions supervisor{prepared.run, prepared.session, -1, {}, prepared.notice};
     LogFollower output(prepared.run.rankLog(0));
@@ -50,7 +55,7 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared)
             line.show(glance);
         };
     }
-    const ExitCode code = launch::superviseSession(supervisor, std::move(prepared.lock));
+    const ExitCode code = supervise(supervisor, std::move(prepared.lock), trialUpdates);
     if (showsOutput) line.print(output.take());
     line.finish();
     if (!options.json) tellWhere(prepared.run);
@@ -59,10 +64,11 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared)
 }
 
 /// The lock goes along: a fork shares its open file, so it is never free in between.
-static ExitCode superviseApart(const Options& options, launch::Prepared prepared, const std::optional<launch::Recording>& recording = {}) {
+static ExitCode superviseApart(const Options& options, launch::Prepared prepared, std::optional<std::int64_t> trialUpdates,
+                               const std::optional<launch::Recording>& recording = {}) {
     const rundir::RunFolder run = prepared.run;
     const auto up = launch::runApart([&](int ready) {
-        return launch::superviseSession({run, prepared.session, ready, {}, prepared.notice, recording}, std::move(prepared.lock));
+        return supervise({run, prepared.session, ready, {}, prepared.notice, recording}, std::move(prepared.lock), trialUpdates);
     });
     { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }
     if (!up) return fail(options, up.error());
@@ -84,7 +90,7 @@ static ExitCode superviseApart(const Options& options, launch::Prepared prepared
 ExitCode startRecording(const Options& options, Result<launch::Prepared> prepared, const launch::Recording& recording) {
     if (!prepared) return fail(options, prepared.error());
     prepared->run = prepared->run.held();
-    return superviseApart(options, std::move(*prepared), recording);
+    return superviseApart(options, std::move(*prepared), {}, recording);
 }
 
 static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
@@ -105,12 +111,13 @@ static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
     return ExitCode::Completed;
 }
 
-ExitCode start(const Options& options, Result<launch::Prepared> prepared) {
+ExitCode start(const Options& options, Result<launch::Prepared> prepared, std::optional<std::int64_t> trialUpdates) {
     if (!prepared) return fail(options, prepared.error());
     prepared->run = prepared->run.held();
+    if (options.queue && trialUpdates) tell("In the queue a trial makes its first part only: what a resume does is tried without --queue");
     if (options.queue) return putInQueue(options, std::move(*prepared));
     if (!prepared->notice.empty() && (options.detach || options.json)) tell(prepared->notice);  // else it is one of the session's warnings
-    return options.detach ? superviseApart(options, std::move(*prepared)) : superviseHere(options, std::move(*prepared));
+    return options.detach ? superviseApart(options, std::move(*prepared), trialUpdates) : superviseHere(options, std::move(*prepared), trialUpdates);
 }
 
 }  // namespace lathe::trainer

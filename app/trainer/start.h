@@ -12,8 +12,9 @@ namespace lathe::trainer {
 void tellLeftover(const rundir::RunFolder& run);
 /// --set, and the options that stand for settings.
 std::vector<std::string> settingsOf(const Options& options);
-/// Supervises a prepared session here, or in the background with --detach; prints what came of it.
-ExitCode start(const Options& options, Result<launch::Prepared> prepared);
+/// Supervises a prepared session here, or in the background with --detach; prints what came of it. `trialUpdates`: the run
+/// is a trial (trial.h).
+ExitCode start(const Options& options, Result<launch::Prepared> prepared, std::optional<std::int64_t> trialUpdates = {});
 /// A recorder in the background for a process that is there already; prints what its client needs to reach it.
 ExitCode startRecording(const Options& options, Result<launch::Prepared> prepared, const launch::Recording& recording);
 

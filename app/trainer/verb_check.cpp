@@ -11,6 +11,7 @@
 #include "plan/order.h"
 #include "plan/schedule.h"
 #include "problems.h"
+#include "trial.h"
 #include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
@@ -142,6 +143,10 @@ ExitCode check(const Options& options) {
         if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(here), loaded->config, *model, found);
     }
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
+    if (options.dryRun && !isCommand && !config::hasErrors(problems)) {
+        if (!options.json) tellProblems(problems);
+        return dryRun(here, loaded->config);
+    }
     if (options.json) {
         printJson(problemsJson(problems));
     } else {

@@ -26,7 +26,7 @@ static Result<std::pair<rundir::RunFolder, std::string>> whatToReplay(const Opti
 
 /// The report that the session of a scratch copy made.
 static Result<json> replayed(const Options& options, const rundir::RunFolder& run, const std::string& checkpoint) {
-    LATHE_TRY_ASSIGN(const launch::Scratch scratch, launch::Scratch::make(run));
+    LATHE_TRY_ASSIGN(const launch::Scratch scratch, launch::Scratch::beside(run));
     LATHE_TRY_ASSIGN(launch::Prepared prepared, launch::prepareReplay(scratch.workspace(), run, checkpoint));
     const rundir::RunFolder copy = prepared.run;
     ProgressLine line;

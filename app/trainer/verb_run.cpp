@@ -47,7 +47,7 @@ ExitCode run(const Options& options) {
     add(chooseWorkspace(here, *loaded));
     if (config::hasErrors(problems)) return failWith(options, problems);
     tellProblems(problems);
-    return start(here, launch::prepareRun(workspaceOf(here), loaded->config, loaded->preset));
+    return start(here, launch::prepareRun(workspaceOf(here), loaded->config, loaded->preset), loaded->trialUpdates);
 }
 
 }  // namespace lathe::trainer

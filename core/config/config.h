@@ -33,6 +33,7 @@ struct Loaded {
     std::vector<Problem> problems;
     std::string preset;                ///< load(): name of the preset, or of the file without its ending
     bool flatForm = false;             ///< came from the flat form; problems then say how each key was understood
+    std::optional<std::int64_t> trialUpdates; ///< flat form, fast_dev_run: the run is a trial of so many updates, and as many after a resume
     std::filesystem::path workspace;   ///< flat form: output_dir made absolute, where the run goes unless a workspace is chosen
 };
 
@@ -46,6 +47,9 @@ Result<RunConfig> loadUsable(const std::string& fileOrPreset);
 /// Relative paths are relative to the working folder. "argument.name=value" changes a setting among the arguments of
 /// command.line.
 void applySettings(Loaded& loaded, const std::vector<std::string>& settings);
+
+/// What makes a configuration a trial of everything: so many updates, one evaluation of as many batches, one save.
+void makeTrial(RunConfig& config, std::int64_t updates);
 
 /// All rules that need no look at data or devices: ranges, choices, combinations. Every problem at once.
 std::vector<Problem> validate(const RunConfig& config);

@@ -284,8 +284,10 @@ constexpr void describe(V& v, Of<ParallelSection>) {
       {.minimum = 1, .maximum = 86400, .unit = "s", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::threads, "threads", "Threads", "CPU threads for arithmetic of one rank.",
       {.minimum = 1, .maximum = 1024, .unit = "threads", .none = "one a physical core, shared out among the ranks", .example = "2", .level = Level::Advanced, .applies = Applies::Resume});
-    v(&S::deterministic, "deterministic", "Deterministic", "Uses only GPU operators that give the same bits each time.",
-      {.level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::determinism, "determinism", "Determinism",
+      "exact gives the same bits on equal terms and proves it at each resume; a save costs one more window, and GPUs keep to operators of fixed order. "
+      "fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way.",
+      {.choices = "exact|fast", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>
@@ -296,6 +298,8 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
       {.minimum = 1, .maximum = 1e6, .unit = "samples", .none = "as in training", .example = "256", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::metrics, "metrics", "Metrics", "What an evaluation measures beside the loss; empty takes the usual ones of the task. Classification has top3_accuracy, top5_accuracy, precision, recall and f1 (of the second of two classes; or with _micro, _macro over all) and auc.",
       {.example = "accuracy, f1_macro", .applies = Applies::Resume});
+    v(&S::maxBatches, "max_batches", "Most batches", "Ends each evaluation after so many batches, counted over all ranks from the beginning of the data.",
+      {.minimum = 1, .maximum = kMany, .unit = "batches", .none = "all", .example = "50", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::bestMetric, "best_metric", "Best by", "Metric that decides which checkpoint is best; auto takes accuracy or loss, by task.",
       {.example = "accuracy", .applies = Applies::Resume});
     v(&S::bestDirection, "best_direction", "Better is", "Whether a smaller or a larger value is better; auto knows the built-in metrics.",

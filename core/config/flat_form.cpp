@@ -53,6 +53,7 @@ public:
         readFastDevRun();
         readOwnKeys();
         m_loaded.config = fromValues(m_values);
+        if (m_loaded.trialUpdates) makeTrial(m_loaded.config, *m_loaded.trialUpdates);
         return std::move(m_loaded);
     }
 
@@ -224,9 +225,9 @@ private:
             tell(Severity::Error, "run.max_updates", "fast_dev_run must be true, false or a number of updates, not \"" + given->substr(0, 40) + "\"");
             return;
         }
-        set("run.max_updates", *updates);
+        m_loaded.trialUpdates = updates;
         tell(Severity::Warning, "run.max_updates", "fast_dev_run: " + *given + " is understood as run.max_updates: " + std::to_string(*updates) +
-                                                       "; evaluation and checkpoints stay as they are");
+                                                       ", one evaluation of as many batches and one save; then as many updates more after a resume, and the run ends");
     }
 
     /// Keys of ours may stand in the flat form with their section, so that it can name its data.

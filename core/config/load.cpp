@@ -69,13 +69,21 @@ void unknownTopKey(const std::string& key, const YamlNode& node, std::vector<Pro
     problems.push_back({key, Severity::Error, "There is no section \"" + key + "\"" + onLine(node) + hint});
 }
 
+/// parallel.deterministic was a switch before it became a choice.
+void readOldKey(std::string& name, YamlNode& node) {
+    if (name != "deterministic" || (node.text != "true" && node.text != "false")) return;
+    name = "determinism";
+    node.text = node.text == "true" ? "exact" : "fast";
+}
+
 void readSection(const Section& section, const YamlNode& node, const std::filesystem::path& base, Values& values, std::vector<Problem>& problems) {
     if (node.kind == YamlNode::Kind::Null) return;
     if (node.kind != YamlNode::Kind::Map) {
         problems.push_back({section.name, Severity::Error, "The section " + section.name + " must hold keys, each on a line of its own" + onLine(node)});
         return;
     }
-    for (const auto& [name, valueNode] : node.entries) {
+    for (auto [name, valueNode] : node.entries) {
+        if (section.name == "parallel") readOldKey(name, valueNode);
         const std::string key = section.name + "." + name;
         const Field* field = Schema::builtin().find(key);
         if (!field) {
@@ -213,6 +221,14 @@ void applySettings(Loaded& loaded, const std::vector<std::string>& settings) {
     Values values = toValues(loaded.config);
     for (const std::string& setting : settings) applySetting(setting, values, loaded.problems);
     loaded.config = fromValues(values);
+}
+
+void makeTrial(RunConfig& config, std::int64_t updates) {
+    config.run.epochs.reset();
+    config.run.maxUpdates = updates;
+    config.evaluation.every = config.checkpoint.every = {Interval::Unit::Updates, updates};
+    config.evaluation.maxBatches = updates;
+    config.evaluation.patience.reset();
 }
 
 std::vector<Problem> check(const Loaded& loaded) {

@@ -132,12 +132,13 @@ struct ParallelSection {
     Interval checkReplicas{Interval::Unit::Updates, 100};  ///< ranks compare all of their state; updates or never
     std::int64_t waitSeconds = 300;                  ///< how long ranks wait for one that does not get on
     std::optional<std::int64_t> threads;             ///< of one process; none: physical cores, shared out among the ranks
-    bool deterministic = true;                       ///< CUDA: only deterministic operators
+    std::string determinism = "exact";               ///< exact | fast: whether a resume must continue bit for bit
 };
 
 struct EvaluationSection {
     Interval every{Interval::Unit::Epochs, 1};
     std::optional<std::int64_t> batchSize;           ///< none: as in training
+    std::optional<std::int64_t> maxBatches;          ///< of one evaluation, from the beginning of the data; none: all
     std::vector<std::string> metrics;                ///< beside loss and the one that says what is best; empty: the task's usual ones
     std::string bestMetric = "auto";                 ///< auto: accuracy or loss, by task
     std::string bestDirection = "auto";              ///< auto | min | max; auto only where the metric is known

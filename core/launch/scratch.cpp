@@ -11,7 +11,7 @@ namespace {
 
 namespace stdfs = std::filesystem;
 
-constexpr const char* kFolder = "replay";
+constexpr const char* kFolder = "scratch";
 constexpr const char* kLock = "lock";
 
 FileSystem& disk() { return FileSystem::real(); }
@@ -40,15 +40,19 @@ Result<rundir::RunLock> makeLocked(const stdfs::path& folder) {
 
 }  // namespace
 
-Result<Scratch> Scratch::make(const rundir::RunFolder& run) {
+Result<Scratch> Scratch::beside(const rundir::RunFolder& run) {
     const stdfs::path runs = run.place().parent_path();
-    const stdfs::path parent = (runs.filename() == "runs" ? runs.parent_path() : runs) / kFolder;
+    return make(runs.filename() == "runs" ? runs.parent_path() : runs);
+}
+
+Result<Scratch> Scratch::make(const stdfs::path& workspace) {
+    const stdfs::path parent = workspace / kFolder;
     const std::string id = rundir::newRunId();
     removeLeftovers(parent);
     auto lock = makeLocked(parent / id);
     if (lock) return Scratch(parent / id, std::move(*lock));
     std::error_code ignored;
-    const stdfs::path other = stdfs::temp_directory_path(ignored) / ("lathe-replay-" + id);
+    const stdfs::path other = stdfs::temp_directory_path(ignored) / ("lathe-scratch-" + id);
     auto second = makeLocked(other);
     if (second) return Scratch(other, std::move(*second));
     return std::move(lock).error().in("while making a scratch folder");

@@ -1,4 +1,4 @@
-// A workspace for one piece of work that leaves nothing behind: `replay/<id>/` beside the runs, so that checkpoints can be
+// A workspace for one piece of work that leaves nothing behind: `scratch/<id>/` beside the runs, so that checkpoints can be
 // linked into it. It is removed with the object; what a killed program left is removed by the next one.
 // Thread: one.
 #pragma once
@@ -12,8 +12,10 @@ namespace lathe::launch {
 
 class Scratch {
 public:
-    /// In the workspace that the run lies in, or among temporary files where that cannot be written to.
-    static Result<Scratch> make(const rundir::RunFolder& run);
+    /// In a workspace, or among temporary files where that cannot be written to.
+    static Result<Scratch> make(const std::filesystem::path& workspace);
+    /// In the workspace that a run lies in.
+    static Result<Scratch> beside(const rundir::RunFolder& run);
     ~Scratch();
     Scratch(Scratch&&) noexcept = default;
     Scratch& operator=(Scratch&&) = delete;

@@ -464,12 +464,20 @@
             <translation>用于运算的 CPU 线程。</translation>
         </message>
         <message>
-            <source>Deterministic</source>
+            <source>Most batches</source>
+            <translation>最多批次</translation>
+        </message>
+        <message>
+            <source>Ends each evaluation after so many batches, counted over all ranks from the beginning of the data.</source>
+            <translation>每次评估在这么多批次后结束，从数据开头起、所有进程合计。</translation>
+        </message>
+        <message>
+            <source>Determinism</source>
             <translation>确定性</translation>
         </message>
         <message>
-            <source>Uses only GPU operators that give the same bits each time.</source>
-            <translation>只使用每次结果逐位相同的 GPU 算子。</translation>
+            <source>exact gives the same bits on equal terms and proves it at each resume; a save costs one more window, and GPUs keep to operators of fixed order. fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way.</source>
+            <translation>exact 在相同条件下结果逐位相同，并在每次恢复时加以证明；每次保存多算一个窗口，GPU 只用顺序固定的算子。fast 让 GPU 选用最快的做法，不作证明；在 CPU 上两者每次更新耗时相同。</translation>
         </message>
         <message>
             <source>Evaluate every</source>

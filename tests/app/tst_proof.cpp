@@ -137,6 +137,17 @@ private Q_SLOTS:
         QCOMPARE(harmless["outcome"], "continues exactly");
     }
 
+    void fastProvesNothingAndSaysSo() {
+        const rundir::RunFolder run = trained({"--set", "parallel.determinism=fast"});
+        const nlohmann::json report = wentOn(run, {});
+        QCOMPARE(report["outcome"], "not comparable");
+        QCOMPARE(report["detail"], "parallel.determinism is fast");
+        QCOMPARE(report["compared"], 0);
+        QVERIFY(store::RunReader::open(run.database()).value()->digests(1, 20, 9).value().empty());
+        const nlohmann::json changed = wentOn(run, {"--set", "parallel.determinism=exact"});
+        QCOMPARE(changed["detail"], "deterministic no → yes");
+    }
+
     void anotherSeedIsRefusedAndToldWhereItWasForced() {
         const rundir::RunFolder run = trained();
         const Answer refused = m_work.ask({"roll-back", idOf(run) + "@20", "--set", "run.seed=7"});
@@ -171,7 +182,7 @@ private Q_SLOTS:
         const Answer replayed = m_work.ask({"verify", "--replay", id + "@20"});
         QVERIFY(replayed.code != 0);
         QVERIFY2(replayed.err.find("The training data are not those of checkpoint") != std::string::npos, replayed.err.c_str());
-        QVERIFY(!stdfs::exists(m_work.folder() / "replay"));
+        QVERIFY(!stdfs::exists(m_work.folder() / "scratch"));
     }
 
     void aReplayHarmsNothingAndLeavesNothing() {
@@ -190,7 +201,7 @@ private Q_SLOTS:
     void whatAKilledReplayLeftIsRemovedByTheNext() {
         const rundir::RunFolder run = trained();
         const auto process = m_work.start({"verify", "--replay", idOf(run) + "@20"});
-        const stdfs::path replays = m_work.folder() / "replay";
+        const stdfs::path replays = m_work.folder() / "scratch";
         QVERIFY(test::eventually([&] { return stdfs::exists(replays) && !stdfs::is_empty(replays); }));
         process->kill();
         QVERIFY(process->waitForFinished());
@@ -212,7 +223,7 @@ private Q_SLOTS:
         stdfs::remove(run.checkpoints() / kFrom / "optimizer-00000.safetensors");
         const Answer damaged = m_work.ask({"verify", "--replay", idOf(run) + "@20"});
         QVERIFY(damaged.code != 0);
-        QVERIFY(!stdfs::exists(m_work.folder() / "replay"));
+        QVERIFY(!stdfs::exists(m_work.folder() / "scratch"));
         const Answer command = m_work.ask({"run", "--json", "--name", "own", "--command", "true"});
         QCOMPARE(command.code, 0);
         const Answer own = m_work.ask({"verify", "--replay", "own"});
@@ -226,8 +237,8 @@ private Q_SLOTS:
 
 private:
     /// A run of 40 updates, saved every 10.
-    rundir::RunFolder trained() {
-        const Answer answer = m_work.ask({"run", QString::fromStdString(m_config), "--json"});
+    rundir::RunFolder trained(const QStringList& words = {}) {
+        const Answer answer = m_work.ask(QStringList{"run", QString::fromStdString(m_config), "--json"} + words);
         if (answer.code != 0) qFatal("%s", (answer.out + answer.err).c_str());
         return rundir::RunFolder(answer.json()["folder"].get<std::string>());
     }

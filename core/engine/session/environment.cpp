@@ -15,15 +15,20 @@
 
 namespace lathe::engine {
 
+void applyDeterminism(const config::ParallelSection& section) {
+    const bool isExact = section.determinism == "exact";
+    if (isExact) ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 1);
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(isExact, false);
+    context.setDeterministicFillUninitializedMemory(false);  // a net for faults that costs time in every operator
+    context.setDeterministicCuDNN(isExact);
+    context.setBenchmarkCuDNN(!isExact);
+}
+
 Result<at::Device> chooseDevice(const config::ParallelSection& section) {
     LATHE_TRY_ASSIGN(const std::string chosen, device::chooseDevice(section.device, device::gpus()));
     if (chosen == "cpu") return at::Device(at::kCPU);
     ::setenv("CUDA_VISIBLE_DEVICES", chosen.c_str(), 1);  // before LibTorch looks for devices: what it sees is cuda:0
-    if (section.deterministic) {
-        ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 1);
-        at::globalContext().setDeterministicAlgorithms(true, false);
-        at::globalContext().setBenchmarkCuDNN(false);
-    }
     if (at::detail::getCUDAHooks().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0) return at::Device(at::kCUDA, 0);
     return Error{ErrorCode::Unsupported, "The GPU " + chosen + " cannot be used: this LibTorch has no CUDA. Run installer/start again for the full set, "
                  "or choose cpu", "parallel.device", {}};
@@ -47,7 +52,7 @@ Environment environmentRecord(const config::RunConfig& config, at::Device device
             {"device", device.str()},
             {"precision", precision},
             {"layout", layout},
-            {"deterministic", config.parallel.deterministic ? "yes" : "no"}};
+            {"deterministic", config.parallel.determinism == "exact" ? "yes" : "no"}};
 }
 
 std::vector<std::string> environmentDifferences(const Environment& before, const Environment& now) {

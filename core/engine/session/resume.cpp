@@ -12,9 +12,9 @@ namespace {
 
 /// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint).
 bool isHarmless(const std::string& key) {
-    constexpr std::array<std::string_view, 14> kHarmless{"parallel.", "precision.mode",  // told by the environment record
+    constexpr std::array<std::string_view, 15> kHarmless{"parallel.", "precision.mode",  // told by the environment record
                                                          "run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
-                                                         "evaluation.", "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights"};
+                                                         "evaluation.", "guard.", "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights"};
     return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view start) { return key.starts_with(start); });
 }
 
@@ -46,7 +46,7 @@ std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::Expected
 
 ResumeReport::ResumeReport(FrameWriter& frames, std::vector<rundir::ExpectedUpdate> expected, std::vector<std::string> reasons, bool replay)
     : m_frames(frames), m_expected(std::move(expected)), m_reasons(std::move(reasons)), m_replay(replay) {
-    if (m_expected.empty()) m_reasons.push_back("nothing was kept of the updates after the checkpoint");
+    if (m_expected.empty() && m_reasons.empty()) m_reasons.push_back("nothing was kept of the updates after the checkpoint");
 }
 
 void ResumeReport::at(const HookContext& context, Wishes& wishes) {

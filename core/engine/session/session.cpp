@@ -139,6 +139,7 @@ private:
         LATHE_TRY_ASSIGN(const ConfigChanges changes, configChanges(checkpoint.record.configYaml, m_setup->config));
         std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
+        if (reasons.empty() && !isExact()) reasons.push_back("parallel.determinism is fast");
         const Counters& counters = m_setup->progress.counters;
         const auto warn = [&](const std::string& text) {
             if (!m_record.replay) tell("warning", text, {}, counters);  // what a replay changes is nobody's wish
@@ -213,7 +214,7 @@ private:
         if (m_world > 1) parts.hooks.push_back(&replicas);
         if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
         DigestKeeper digests(m_frames);
-        if (m_rank == 0) parts.hooks.push_back(&digests);
+        if (m_rank == 0 && isExact()) parts.hooks.push_back(&digests);
         for (const auto& hook : setup.hooks) parts.hooks.push_back(hook.get());
         parts.hooks.push_back(&m_steering);
         Trainer trainer(parts, settings());
@@ -222,12 +223,14 @@ private:
         return ending;
     }
 
+    bool isExact() const { return m_setup->config.parallel.determinism == "exact"; }
+
     TrainerSettings settings() const {
         const config::RunConfig& config = m_setup->config;
         return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
                 .maxGradNorm = config.optimizer.maxGradNorm,
                 .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, m_setup->plannedUpdates), .saveEvery = config.checkpoint.every,
-                .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .rollBacksDone = m_record.rollBacks,
+                .probes = isExact(), .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .rollBacksDone = m_record.rollBacks,
                 .maxRollBacks = config.guard.maxRollBacks};
     }
 

@@ -4,6 +4,8 @@
 #include "engine/train/guard.h"
 #include "engine/train/worse_evaluation.h"
 
+#include <algorithm>
+
 namespace lathe::engine {
 
 Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
@@ -15,6 +17,7 @@ Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
 Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place) {
     auto setup = std::make_unique<Setup>();
     setup->config = chosen;
+    applyDeterminism(chosen.parallel);
     setup->threads = applyThreads(chosen.parallel, place.world);
     LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel));
     if (place.world > 1 && !setup->device.is_cpu())
@@ -30,6 +33,10 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
     const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
     LATHE_TRY_ASSIGN(data, openRunData(config, loaded));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
+    if (const auto most = config.evaluation.maxBatches) {
+        const auto samples = static_cast<std::size_t>(config.evaluation.batchSize.value_or(config.data.batchSize)) * static_cast<std::size_t>(*most);
+        data.eval.ids.resize(std::min(data.eval.ids.size(), samples));
+    }
     LATHE_TRY_ASSIGN(task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
     const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};

@@ -220,6 +220,7 @@ Result<SaveOutcome> Trainer::savedByFirstRank(const std::string& reason) {
 
 void Trainer::probeNextWindow() {
     m_probe = {};
+    if (!m_settings.probes) return;
     if (m_ending && m_ending->state != rundir::State::Completed && m_ending->state != rundir::State::Stopped) return;
     auto probe = guarded("looking at the window after a checkpoint", [&]() -> Result<Probe> {
         LATHE_TRY(loadWindow());

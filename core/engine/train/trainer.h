@@ -113,6 +113,7 @@ struct TrainerSettings {
     std::optional<double> maxGradNorm;
     std::int64_t maxSkippedInARow = 50;
     Interval evaluateEvery, saveEvery;
+    bool probes = true;                           ///< each save looks at the window that comes next, for the proof of a resume
     bool saveBest = false;                        ///< also after an evaluation that is the best so far
     bool saveAtStart = false;                     ///< of a fresh run, so that there is something to go back to
     std::int64_t rollBacksDone = 0, maxRollBacks = 0;   ///< by itself, in the run so far and at most

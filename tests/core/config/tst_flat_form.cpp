@@ -168,6 +168,12 @@ data.train: flowers
         const Loaded loaded = parse(std::string(kHonourable) + "fast_dev_run: 3\nper_device_train_batch_size: 8\n", "/");
         QCOMPARE(*loaded.config.run.maxUpdates, 3);
         QCOMPARE(loaded.config.data.batchSize, 8);
+        QCOMPARE(loaded.trialUpdates, std::optional<std::int64_t>(3));
+        QVERIFY(!loaded.config.run.epochs);
+        QCOMPARE(loaded.config.evaluation.maxBatches, std::optional<std::int64_t>(3));
+        QCOMPARE(loaded.config.evaluation.every.count, 3);
+        QCOMPARE(loaded.config.checkpoint.every.count, 3);
+        QVERIFY(!parse(std::string(kHonourable) + "fast_dev_run: false\n", "/").trialUpdates);
         QVERIFY(!parse(std::string(kHonourable) + "fast_dev_run: false\n", "/").config.run.maxUpdates);
         QVERIFY(!parse(std::string(kHonourable) + "max_grad_norm: 0\n", "/").config.optimizer.maxGradNorm);
         QCOMPARE(parse(std::string(kHonourable) + "precision: 64-true\n", "/").config.precision.mode, std::string("fp64"));

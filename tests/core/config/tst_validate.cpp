@@ -34,6 +34,15 @@ private Q_SLOTS:
         QVERIFY(problemsOf(kGood).empty());
     }
 
+    void theSwitchOfOlderFilesIsReadAsTheChoice() {
+        const auto read = [](const char* value) { return parse(std::string(kGood) + "parallel:\n  deterministic: " + value + "\n", "/"); };
+        QCOMPARE(read("true").config.parallel.determinism, std::string("exact"));
+        QCOMPARE(read("false").config.parallel.determinism, std::string("fast"));
+        QVERIFY(!hasErrors(read("false").problems));
+        QVERIFY(hasErrors(read("perhaps").problems));
+        QVERIFY(hasErrors(parse(std::string(kGood) + "parallel:\n  determinism: true\n", "/").problems));
+    }
+
     void oneMistakeIsOneProblemWithItsKey_data() {
         QTest::addColumn<QString>("extra");
         QTest::addColumn<QString>("key");
