@@ -23,6 +23,8 @@ ExitCode eval(const Options& options) {
     print(found->second + " of " + displayName(found->first) + ":");
     const nlohmann::json metrics = answer->value("metrics", nlohmann::json::object());
     for (const auto& [name, value] : metrics.items()) print("  " + name + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
+    for (const nlohmann::json& record : answer->value("records", nlohmann::json::array()))
+        if (record.value("content", nlohmann::json()).is_string()) print("  " + record.value("name", std::string()) + ": " + record["content"].get<std::string>());
     return ExitCode::Completed;
 }
 

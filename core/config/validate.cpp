@@ -99,11 +99,7 @@ void checkData(const RunConfig& config, Problems& problems) {
             warning(problems, key, "\"~\" is taken as a name, not as the home folder: write the whole path");
 }
 
-void checkTask(const RunConfig& config, Problems& problems) {
-    if (config.task.name == "regression") {
-        if (config.task.labelSmoothing > 0) warning(problems, "task.label_smoothing", "Label smoothing has no effect on a regression");
-        if (config.task.numClasses) warning(problems, "task.num_classes", "The number of classes has no effect on a regression");
-    }
+void checkLanguage(const RunConfig& config, Problems& problems) {
     const bool isText = config.data.format == "text", isLanguage = config.task.name == "language";
     if (isLanguage != (config.model.name == "gpt"))
         error(problems, "model.name", isLanguage ? "Language is learned by gpt, not by " + config.model.name + "; choose gpt" : "gpt learns language; set task.name to language, or choose another model");
@@ -112,6 +108,14 @@ void checkTask(const RunConfig& config, Problems& problems) {
     if (isLanguage && config.model.width % (2 * config.model.heads) != 0)
         error(problems, "model.heads", "Each head has width / heads channels, an even number, and " + std::to_string(config.model.width) + " does not divide so among " +
               std::to_string(config.model.heads) + " heads; choose a width that is a multiple of " + std::to_string(2 * config.model.heads));
+}
+
+void checkTask(const RunConfig& config, Problems& problems) {
+    if (config.task.name != "classification") {
+        const std::string task = config.task.name == "regression" ? "a regression" : "language";
+        if (config.task.labelSmoothing > 0) warning(problems, "task.label_smoothing", "Label smoothing has no effect on " + task);
+        if (config.task.numClasses) warning(problems, "task.num_classes", "The number of classes has no effect on " + task);
+    }
     if (config.model.name == "convnet" && config.model.filters.empty())
         error(problems, "model.filters", "A convnet needs at least one stage; for example 16, 32");
     const auto& optimizer = config.optimizer;
@@ -210,6 +214,7 @@ std::vector<Problem> validate(const RunConfig& config) {
     checkSchedule(config, problems);
     checkData(config, problems);
     checkTask(config, problems);
+    checkLanguage(config, problems);
     checkEvaluation(config, problems);
     checkGuard(config, problems);
     checkStrategies(config, problems);

@@ -38,7 +38,10 @@ public:
         thumbnail.where = describe(sample);
         thumbnail.answer = sample < m_rows.rows() - m_rows.heldOutRows() ? "train" : "held out";
         const auto* first = reinterpret_cast<const char*>(m_rows.text().data());
-        thumbnail.text = config::repairedUtf8(std::string(first + row.begin, first + std::min(row.end, row.begin + kShown)));
+        for (const char c : config::repairedUtf8(std::string(first + row.begin, first + std::min(row.end, row.begin + kShown)))) {
+            if (c == '\n') thumbnail.text += "↵";
+            else thumbnail.text += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+        }
         return thumbnail;
     }
     void hashInto(Hasher& hasher) const override {

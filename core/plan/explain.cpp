@@ -82,9 +82,11 @@ std::string guardText(const config::GuardSection& guard) {
 std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
     const bool several = config.parallel.ranks > 1, scales = mayScale(config);
     const std::string scale = scales ? "scale · " : "";
+    const bool isLanguage = config.task.name == "language";
     std::vector<UpdateEvent> events{{"window", windowText(config)}};
     if (several) events.push_back({"share", shareText(config)});
-    events.push_back({"weights", std::string("W = Σ weights of the whole window") + (several ? ", over all ranks" : "") + "; W = 0: the update is skipped"});
+    events.push_back({"weights", std::string("W = Σ weights of the whole window") + (several ? ", over all ranks" : "") + (isLanguage ? "; each byte weighs 1 that has a next one in its document" : "") +
+                      "; W = 0: the update is skipped"});
     events.push_back({"forward", "of each micro-batch: " + forwardText(config.precision.mode) + ". Noise is a function of seed, update attempt and the micro-batch's number in the window"});
     events.push_back({"loss", "Σ weight · loss of the micro-batch, in " + std::string(config.precision.mode == "fp64" ? "fp64" : "fp32")});
     events.push_back({"backward", "of " + scale + "Σ weight · loss / W; gradients add up in " + (config.precision.mode == "fp64" ? "fp64" : "fp32")});
@@ -100,7 +102,7 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
                       scheduleText(config.schedule, config.evaluation.bestMetric)});
     events.push_back({"buffers", std::string("statistics of BatchNorm, in the order of the micro-batches") + (several ? " of all ranks" : "")});
     if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
-    events.push_back({"counters", "micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, epoch and place"});
+    events.push_back({"counters", std::string("micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, ") + (isLanguage ? "tokens + W, " : "") + "epoch and place"});
     if (several) events.push_back({"agree", "stop, pause, save and evaluate are done when any rank asks for them, on all ranks at this update"});
     events.push_back({"log", "every " + toText(config.telemetry.logEvery)});
     events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") + "early stop"});

@@ -1133,8 +1133,8 @@
             <translation>尚未选择训练数据</translation>
         </message>
         <message>
-            <source>Drop a folder of class folders, a CSV file or IDX files here, or press Own data.</source>
-            <translation>把按类别分的文件夹、CSV 文件或 IDX 文件拖到这里，或按“自己的数据”。</translation>
+            <source>Drop a folder of class folders, a CSV file, IDX files or a text file here, or press Own data.</source>
+            <translation>把按类别分的文件夹、CSV 文件、IDX 文件或文本文件拖到这里，或按“自己的数据”。</translation>
         </message>
         <message>
             <source>Looking at the data  %1 of %2</source>

@@ -59,6 +59,9 @@ private Q_SLOTS:
         for (const json& row : shown["series"]) series.push_back(row["name"]);
         for (const char* name : {"eval/perplexity", "eval/bits_per_byte", "eval/accuracy", "train/tokens_per_second"})
             QVERIFY2(std::find(series.begin(), series.end(), name) != series.end(), name);
+        const json again = ask({"eval", "latest@latest", "--json"}).json();
+        QVERIFY(again["records"][0]["content"] == texts[2]["content"]);
+        QCOMPARE(again["metrics"]["eval/loss"].get<double>(), std::bit_cast<double>(bitsOf(m_work.latest(), "eval/loss").back()));
         const double nats = shown["best"]["value"].get<double>();
         QVERIFY(nats > 1 && nats < 4.5);
     }
@@ -75,6 +78,35 @@ private Q_SLOTS:
         for (const char* series : {"train/loss", "train/grad_norm"}) QVERIFY2(bitsOf(parts, series) == bitsOf(straight, series), series);
         QVERIFY(bitsOf(parts, "eval/loss", 20) == bitsOf(straight, "eval/loss", 20));   // each part is evaluated at its end too
         QCOMPARE(bitsOf(parts, "train/loss").size(), 40U);
+    }
+
+    void twoProcessesTrainAsOne() {
+        const QStringList recipe = QStringList{"run", "shakespeare-char", "--json"} + small({"parallel.reduction=tree", "accumulation.micro_batches=2", "run.max_updates=20", "evaluation.every=10 updates"});
+        std::vector<json> samples;
+        std::vector<rundir::RunFolder> runs;
+        for (const char* ranks : {"parallel.ranks=1", "parallel.ranks=2"}) {
+            const Answer answer = ask(recipe + QStringList{"--set", ranks});
+            QVERIFY2(answer.code == 0, answer.err.c_str());
+            runs.push_back(m_work.latest());
+            json texts = json::array();
+            for (const json& record : ask({"records", "latest", "samples", "--json"}).json()) texts.push_back(record["content"]);
+            samples.push_back(std::move(texts));
+        }
+        for (const char* series : {"train/loss", "train/grad_norm", "eval/loss", "eval/accuracy", "eval/perplexity"}) QVERIFY2(bitsOf(runs[0], series) == bitsOf(runs[1], series), series);
+        QVERIFY(samples[0].size() == 2 && samples[0] == samples[1]);
+    }
+
+    void shortFormatsTrainTextsToo_data() {
+        QTest::addColumn<QString>("mode");
+        QTest::newRow("bf16") << "bf16";
+        QTest::newRow("fp16") << "fp16";
+    }
+    void shortFormatsTrainTextsToo() {
+        QFETCH(QString, mode);
+        const Answer answer = ask(QStringList{"run", "shakespeare-char", "--json"} + small({"precision.mode=" + mode, "run.max_updates=30", "optimizer.learning_rate=1e-2"}));
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto loss = bitsOf(m_work.latest(), "train/loss");
+        QVERIFY(std::bit_cast<double>(loss.back()) < std::bit_cast<double>(loss.front()) - 1);
     }
 
     void theExportedModelForetellsAsTheTrainedOne() {

@@ -3,6 +3,7 @@
 #include "fixture_run.h"
 #include "window_bench.h"
 
+#include "pages/data_card.h"
 #include "pages/new_run_page.h"
 #include "pages/run_kind.h"
 #include "shell/message_bar.h"
@@ -63,6 +64,28 @@ private Q_SLOTS:
         m_bench->open();
         QCOMPARE(page().mode(), NewRunPage::Command);
         QCOMPARE(m_bench->find<QPlainTextEdit>("commandLine")->toPlainText(), QStringLiteral("python train.py --lr 3e-4"));
+    }
+    void aTextAsOwnDataBecomesALanguageModel() {
+        m_bench->open();
+        page().setMode(NewRunPage::Training);
+        QTemporaryDir folder;
+        const auto write = [&](const char* name, const QByteArray& bytes) {
+            QFile file(folder.filePath(QString::fromLatin1(name)));
+            if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) qFatal("cannot write");
+            return file.fileName();
+        };
+        auto* card = m_bench->find<pages::DataCard>("dataCard");
+        auto* start = m_bench->find<QPushButton>("start");
+        Q_EMIT card->dataChosen(write("poem.txt", QByteArray("The sea, the sea, the open sea!\n").repeated(200)));
+        QTRY_VERIFY2(card->sentence().startsWith(QStringLiteral("6,400 bytes · 1 document · ")), qPrintable(card->sentence()));
+        QVERIFY(card->sentence().contains(QStringLiteral("the last 640 bytes are held out")));
+        QTRY_VERIFY(start->isEnabled());
+        QTest::mouseClick(start, Qt::LeftButton);
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("--set model.name=gpt")) && m_bench->called().contains(QStringLiteral("--set task.name=language")), qPrintable(m_bench->called()));
+        // What is no usable text says so and leaves the settings as they were.
+        Q_EMIT card->dataChosen(write("empty.txt", QByteArray()));
+        QTRY_VERIFY2(message().contains(QStringLiteral("is empty")), qPrintable(message()));
+        QTRY_VERIFY(card->sentence().startsWith(QStringLiteral("6,400 bytes")));
     }
     void aCommandThatDoesNotStartSaysWhyAndKeepsTheForm() {
         m_bench->useScript(QStringLiteral("{\"error\":{\"sentence\":\"There is no program nowhere\"}}"), 2);

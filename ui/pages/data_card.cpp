@@ -68,7 +68,7 @@ DataCard::DataCard(QWidget* parent) : QFrame(parent) {
 
 void DataCard::showNothing() {
     m_sentence->setText(tr("No training data chosen"));
-    m_detail->setText(tr("Drop a folder of class folders, a CSV file or IDX files here, or press Own data."));
+    m_detail->setText(tr("Drop a folder of class folders, a CSV file, IDX files or a text file here, or press Own data."));
     theme::setRole(m_detail, "muted");
     m_samples->setSamples({});
     m_balance->setClasses({});

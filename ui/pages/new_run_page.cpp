@@ -314,6 +314,9 @@ void NewRunPage::applyOwnData(const ScanResult& result) {
         {QStringLiteral("data.target"), data.target},      {QStringLiteral("data.weight"), data.weight},
         {QStringLiteral("data.channels"), data.channels},  {QStringLiteral("task.name"), result.task.name},
     };
+    const bool isText = result.task.name == "language", wasText = std::get<std::string>(m_model.values().at("model.name")) == "gpt";
+    if (isText) changes.emplace_back(QStringLiteral("data.eval_fraction"), data.evalFraction);
+    if (isText != wasText) changes.emplace_back(QStringLiteral("model.name"), std::string(isText ? "gpt" : config::ModelSection().name));
     const auto optional = [](std::optional<std::int64_t> value) { return value ? config::Value(*value) : config::Value(std::monostate{}); };
     changes.emplace_back(QStringLiteral("data.image_size"), optional(data.imageSize));
     changes.emplace_back(QStringLiteral("task.num_classes"), optional(result.task.numClasses));

@@ -52,7 +52,9 @@ Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& ch
     TrainerParts parts{.task = setup->task.get(), .phases = {{setup->task->phases().front(), setup->model.get(), setup->storage.get(), setup->optimizer.get()}},
                        .parallel = setup->parallel.get(), .precision = setup->precision.get(), .evaluationData = &evaluation, .best = &*setup->best,
                        .progress = &setup->progress, .time = &time};
-    LATHE_TRY_ASSIGN(const std::optional<EvaluationOutcome> outcome, Trainer(parts, {}).evaluateOnce());
+    setup->progress.counters = loaded.manifest.counters;   // what a model writes depends on the update
+    const TrainerSettings settings{.seed = static_cast<std::uint64_t>(setup->config.run.seed)};
+    LATHE_TRY_ASSIGN(const std::optional<EvaluationOutcome> outcome, Trainer(parts, settings).evaluateOnce());
     json records = json::array();
     for (const EvaluationRecord& record : outcome->records)
         records.push_back({{"name", record.name}, {"content", record.kind == EvaluationRecord::Kind::Table ? json::parse(record.content) : json(record.content)}});

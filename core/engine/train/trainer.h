@@ -154,6 +154,7 @@ private:
     void count(const UpdateResult& result);
     void checkTarget();
     void evaluate();
+    void demonstrate(EvaluationOutcome& outcome);
     /// Acts on what ranks wish between two batches; false: the evaluation is given up for a stop.
     bool evaluationGoesOn();
     Result<SaveOutcome> savedByFirstRank(const std::string& reason);

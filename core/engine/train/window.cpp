@@ -236,17 +236,20 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
     if (!isAlone) mergeInOrder(parallel, mine, *pool);
     outcome.metrics = pool->values();
     outcome.records = pool->records();
-    if (parallel.rank() == 0) {
-        const at::Device device = m_parts.phases.front().model->parameters().front().tensor.device();
-        const Demonstration place{m_settings.seed, m_progress.counters.globalStep, device};
-        for (EvaluationRecord& record : m_parts.task->demonstrate([this](const at::Tensor& input) {
-                 Context context;
-                 return forward(m_parts.phases.front(), context, input);
-             }, place))
-            outcome.records.push_back(std::move(record));
-    }
+    if (parallel.rank() == 0) demonstrate(outcome);
     outcome.seconds = m_parts.time->seconds() - start;
     return std::optional<EvaluationOutcome>(std::move(outcome));
+}
+
+/// Adds what the model makes of its own.
+void Trainer::demonstrate(EvaluationOutcome& outcome) {
+    const PhaseParts& parts = m_parts.phases.front();
+    const auto output = [&](const at::Tensor& input) {
+        Context context;
+        return forward(parts, context, input);
+    };
+    const Demonstration place{m_settings.seed, m_progress.counters.globalStep, parts.model->parameters().front().tensor.device()};
+    for (EvaluationRecord& record : m_parts.task->demonstrate(output, place)) outcome.records.push_back(std::move(record));
 }
 
 bool Trainer::evaluationGoesOn() {

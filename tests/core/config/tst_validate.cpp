@@ -112,6 +112,15 @@ private Q_SLOTS:
         row("idx evaluation without labels", "  format: idx\n  train_labels: l\n  eval: e\n", "data.eval_labels", "label file");
         row("convnet of nothing", "model:\n  name: convnet\n  filters: []\n", "model.filters", "at least one");
         row("device by name", "parallel:\n  device: gpu0\n", "parallel.device", "UUID");
+        row("language without gpt", "task:\n  name: language\n", "model.name", "choose gpt");
+        row("gpt without language", "model:\n  name: gpt\n", "model.name", "set task.name to language");
+        row("classes of a text", "  format: text\n", "task.name", "neither classes nor targets");
+        row("language of a table", "  format: csv\n  target: [y]\ntask:\n  name: language\nmodel:\n  name: gpt\n", "data.format", "a text file");
+        row("heads that do not fit", "task:\n  name: language\nmodel:\n  name: gpt\n  width: 20\n", "model.heads", "multiple of 8");
+        row("smoothing language", "task:\n  name: language\n  label_smoothing: 0.1\nmodel:\n  name: gpt\n", "task.label_smoothing", "on language", Severity::Warning);
+        row("context of one", "  context: 1\n", "data.context", "from 2");
+        row("best weights that are not kept", "evaluation:\n  restore_best: true\ncheckpoint:\n  keep_best: 0\n", "evaluation.restore_best", "keep_best");
+        row("best weights without evaluation", "evaluation:\n  restore_best: true\n  every: never\n", "evaluation.restore_best", "nothing is best");
         row("recording nothing", "telemetry:\n  log_every: never\n", "telemetry.log_every", "records nothing");
         row("devices by updates", "telemetry:\n  devices_every: 10 updates\n", "telemetry.devices_every", "by time");
         row("home folder", "  eval: ~/flowers\n", "data.eval", "whole path", Severity::Warning);

@@ -159,10 +159,10 @@ private Q_SLOTS:
 
     void shownSamplesAreExcerpts() {
         data_files::Folder files;
-        const auto data = asking(files.write("a.txt", "abcdefghij"));
+        const auto data = asking(files.write("a.txt", "abcdef\n\thij"));
         const auto opened = open(data.data, data.task, Part::Train).value();
         const auto shown = opened->thumbnail(1, 96);
-        QVERIFY(shown && shown->text == "efgh" && shown->where == "bytes 4 to 7");
+        QVERIFY(shown && shown->text == "ef↵ " && shown->where == "bytes 4 to 7");
     }
 
     void packedAndPlainFilesAreTheSameData() {
