@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace lathe::trainer {
@@ -21,14 +22,24 @@ ExitCode fail(const Options& options, const Error& error) {
     return error.code == ErrorCode::NotFound ? ExitCode::Usage : exitCodeOf(error.code);
 }
 
+std::string printable(std::string text) {
+    const auto isControl = [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f; };
+    std::replace_if(text.begin(), text.end(), isControl, '?');
+    for (std::size_t at = 0; (at = text.find('\xc2', at)) != std::string::npos; ++at)  // U+0080 … U+009F: controls of eight bits
+        if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xa0) text.replace(at, 2, "?");
+    return text;
+}
+
 void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    const std::string safe = printable(text);
+    std::fwrite(safe.data(), 1, safe.size(), stdout);
     std::fputc('\n', stdout);
 }
 
 void tell(const std::string& text) {
     std::fflush(stdout);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    const std::string safe = printable(text);
+    std::fwrite(safe.data(), 1, safe.size(), stderr);
     std::fputc('\n', stderr);
 }
 

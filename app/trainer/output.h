@@ -16,8 +16,10 @@ namespace lathe::trainer {
 ExitCode fail(const Options& options, const Error& error);
 /// One line of JSON on standard output.
 void printJson(const nlohmann::json& value);
-void print(const std::string& text);  ///< standard output, with a newline
-void tell(const std::string& text);   ///< standard error, with a newline
+/// Without what would steer a terminal: what programs and files say is only ever shown.
+std::string printable(std::string text);
+void print(const std::string& text);  ///< standard output, with a newline; printable
+void tell(const std::string& text);   ///< standard error, with a newline; printable
 
 std::filesystem::path workspaceOf(const Options& options);
 /// The run that options.target names, held: it may be moved meanwhile.

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
+#include "output.h"
 #include "rundir/run_folder.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ void ProgressLine::show(const launch::Glance& glance, const std::string& curve) 
     const std::int64_t now = Clock::system().monotonicNs();
     const std::string back = !m_terminal ? "" : m_curve ? "\r\033[1A\033[J" : "\r\033[J";
     if (!glance.said.empty()) std::fputs(back.c_str(), stderr);
-    for (const std::string& sentence : glance.said) std::fprintf(stderr, "%s\n", sentence.c_str());
+    for (const std::string& sentence : glance.said) std::fprintf(stderr, "%s\n", printable(sentence).c_str());
     if (!m_terminal) {
         if (text == m_shown || (m_shownNs != 0 && now - m_shownNs < kPlainEveryNs && rundir::isAlive(glance.state))) return;
         std::fprintf(stderr, "%s\n", text.c_str());

@@ -2,6 +2,7 @@
 #include "actions.h"
 
 #include "base/number_text.h"
+#include "config/config.h"
 #include "launch/verbs.h"
 #include "output.h"
 #include "rundir/json_reader.h"
@@ -9,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -57,7 +59,11 @@ static json differing(const std::vector<Compared>& all, Column Compared::*part) 
             const auto found = (one.*part).find(key);
             values.push_back(found == (one.*part).end() ? json() : json(found->second));
         }
-        if (std::set<json>(values.begin(), values.end()).size() > 1) rows.push_back({{"key", key}, {"values", values}});
+        const auto same = [&](const json& value) {
+            const json& first = values.front();
+            return value.is_string() && first.is_string() ? config::sameSetting(value.get<std::string>(), first.get<std::string>()) : value == first;
+        };
+        if (!std::all_of(values.begin(), values.end(), same)) rows.push_back({{"key", key}, {"values", values}});
     }
     return rows;
 }

@@ -30,7 +30,7 @@ ExitCode record(const Options& options) {
     const auto problems = config::check(loaded);
     for (const auto& problem : problems)
         if (problem.severity == config::Severity::Error) return fail(options, Error{ErrorCode::Config, problem.sentence, problem.key, {}});
-    return startRecording(options, launch::prepareRun(workspaceOf(options), loaded.config, {}), {pid, launch::newProgramToken()});
+    return startRecording(options, launch::prepareRecording(workspaceOf(options), loaded.config), {pid, launch::newProgramToken()});
 }
 
 }  // namespace lathe::trainer

@@ -8,7 +8,9 @@
 #include "start.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace lathe::trainer {
@@ -34,6 +36,15 @@ static void nameFromSettings(const config::RunConfig& before, config::Loaded& lo
     if (const std::string told = config::suggestName(stem, before, loaded.config); told != config::suggestName(stem, before, before)) name = told;
 }
 
+/// A command is trained by nobody here: what would steer our trainer is told to be without use.
+static void tellUnused(const std::vector<std::string>& settings) {
+    static constexpr std::array kUsed = {"run.", "command.", "argument.", "telemetry.", "parallel.device="};
+    for (const std::string& setting : settings) {
+        const bool isUsed = std::any_of(kUsed.begin(), kUsed.end(), [&](std::string_view used) { return setting.starts_with(used); });
+        if (!isUsed) tell("--set " + setting + " changes nothing for a command: it knows its own arguments only");
+    }
+}
+
 ExitCode run(const Options& options) {
     auto loaded = chosen(options);
     if (!loaded) return fail(options, loaded.error());
@@ -47,6 +58,7 @@ ExitCode run(const Options& options) {
     add(chooseWorkspace(here, *loaded));
     if (config::hasErrors(problems)) return failWith(options, problems);
     tellProblems(problems);
+    if (config::isCommand(loaded->config)) tellUnused(options.settings);
     return start(here, launch::prepareRun(workspaceOf(here), loaded->config, loaded->preset), loaded->trialUpdates);
 }
 

@@ -130,7 +130,8 @@ ExitCode show(const Options& options) {
     printRecords(facts);
     print("series:");
     for (const json& row : facts.at("series"))
-        print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max")));
+        print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max"))
+              + (row.value("non_finite", 0) > 0 ? ", " + text(row.at("non_finite")) + " not finite" : ""));
     for (const char* problem : {"problem", "database_problem"})
         if (facts.contains(problem)) tell(text(facts.at(problem)));
     return ExitCode::Completed;

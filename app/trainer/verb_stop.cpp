@@ -24,10 +24,14 @@ static Error notRunning(const rundir::RunFolder& run) {
 }
 
 static Result<std::unique_ptr<ControlClient>> reach(const rundir::RunFolder& run) {
-    auto client = ControlClient::connect(run.socket());
-    if (client) return client;
-    if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
-    return std::move(client).error().in("while asking " + run.name());
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (true) {
+        auto client = ControlClient::connect(run.socket());
+        if (client) return client;
+        if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
+        if (std::chrono::steady_clock::now() > patience) return std::move(client).error().in("while asking " + run.name());
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));   // it is just being started
+    }
 }
 
 static ExitCode answer(const Options& options, const rundir::RunFolder& run, const std::string& text, json facts = json::object()) {

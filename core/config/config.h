@@ -75,6 +75,8 @@ bool isCommand(const RunConfig& config);
 /// note left out. The command of a command's run is taken apart: argument.<name> for each setting among its arguments,
 /// variable.<name> for each variable in front of it, and command.line without them.
 std::vector<std::pair<std::string, std::string>> comparedSettings(const RunConfig& config);
+/// Whether two texts of a setting mean the same: "3e-4" and "0.0003" do.
+bool sameSetting(const std::string& left, const std::string& right);
 
 struct Preset {
     std::string name;   ///< file name without .yaml

@@ -7,6 +7,7 @@
 #include "config/yaml_tree.h"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 
 namespace lathe::config {
@@ -142,6 +143,20 @@ std::vector<std::pair<std::string, std::string>> comparedSettings(const RunConfi
     return settings;
 }
 
+bool sameSetting(const std::string& left, const std::string& right) {
+    if (left == right) return true;
+    const auto one = readDouble(left), other = readDouble(right);
+    return one && other && *one == *other;
+}
+
+/// What is told in a name everybody may read stands in window titles, paths and screenshots.
+static bool mayBeSecret(const std::string& argument) {
+    static constexpr std::array kSecret = {"token", "secret", "pass", "key", "auth", "cred"};
+    std::string lower = argument;
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return std::any_of(kSecret.begin(), kSecret.end(), [&](const char* secret) { return lower.find(secret) != std::string::npos; });
+}
+
 static std::string commandRunName(const RunConfig& config) {
     const auto command = splitCommand(config.command.line);
     if (!command) return "command";
@@ -149,7 +164,7 @@ static std::string commandRunName(const RunConfig& config) {
     std::size_t parts = 0;
     for (const auto& [key, value] : partsOf(*command).settings) {
         constexpr std::size_t kShort = 16;  // paths and texts say little in a name
-        if (parts == kNameParts || value.size() > kShort || value.find('/') != std::string::npos) continue;
+        if (parts == kNameParts || value.size() > kShort || mayBeSecret(key) || value.find('/') != std::string::npos) continue;
         name += "-" + key + (value == "true" ? "" : value);
         ++parts;
     }

@@ -41,6 +41,11 @@ std::optional<ExitStatus> AdoptedProcess::poll() {
 
 void AdoptedProcess::signal(int number) { ::syscall(SYS_pidfd_send_signal, m_pidfd, number, nullptr, 0); }
 
+void signalOwn(std::int64_t pid, int number) {
+    const auto process = AdoptedProcess::adopt(pid, {});
+    if (process) (*process)->signal(number);
+}
+
 Result<ProcessOrigin> originOf(std::int64_t pid) {
     ProcessOrigin origin;
     if (!isTaken(pid)) return Error{ErrorCode::NotFound, "There is no process " + std::to_string(pid) + " to record", {}, {}};

@@ -31,6 +31,9 @@ private:
     rundir::ProcessIdentity m_identity;
 };
 
+/// To a process of this user; nothing happens where there is none of that number.
+void signalOwn(std::int64_t pid, int number);
+
 /// The words that started a process, and the folder it works in now.
 struct ProcessOrigin {
     std::vector<std::string> words;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
@@ -12,7 +13,7 @@ namespace lathe::launch {
 
 namespace stdfs = std::filesystem;
 
-/// Names, and beginnings of names that end with *.
+/// Names, and beginnings of names that end with *: of those, none that may be a secret's.
 static constexpr std::array kKept = {
     "CONDA_DEFAULT_ENV", "CONDA_PREFIX", "CUBLAS_WORKSPACE_CONFIG", "CUDA_DEVICE_ORDER", "CUDA_HOME", "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES",
     "HF_DATASETS_OFFLINE", "HF_HOME", "HF_HUB_OFFLINE", "HIP_VISIBLE_DEVICES", "JAX_ENABLE_X64", "JAX_PLATFORMS", "KMP_*", "LANG", "LC_ALL",
@@ -21,10 +22,13 @@ static constexpr std::array kKept = {
     "TORCH_*", "TRANSFORMERS_OFFLINE", "TZ", "VIRTUAL_ENV", "WORLD_SIZE", "XLA_*"};
 
 static bool isKept(std::string_view name) {
-    const auto fits = [name](std::string_view kept) { return kept.ends_with('*') ? name.starts_with(kept.substr(0, kept.size() - 1)) : name == kept; };
-    const auto tells = [name](const char* secret) { return name.find(secret) != std::string_view::npos; };
-    static constexpr std::array kSecret = {"_TOKEN", "SECRET", "PASSWORD", "_KEY"};
-    return std::any_of(kKept.begin(), kKept.end(), fits) && std::none_of(kSecret.begin(), kSecret.end(), tells);
+    static constexpr std::array kSecret = {"TOKEN", "SECRET", "PASS", "KEY", "AUTH", "CRED"};
+    std::string upper(name);
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const bool tells = std::any_of(kSecret.begin(), kSecret.end(), [&](const char* secret) { return upper.find(secret) != std::string::npos; });
+    return std::any_of(kKept.begin(), kKept.end(), [&](std::string_view kept) {
+        return kept.ends_with('*') ? !tells && name.starts_with(kept.substr(0, kept.size() - 1)) : name == kept;
+    });
 }
 
 static Error problem(std::string sentence, const char* key = "command.line") { return {ErrorCode::Config, std::move(sentence), key, {}}; }

@@ -53,6 +53,9 @@ Result<std::unique_ptr<CommandProcess>> CommandProcess::start(const CommandOrder
 static Error cannotStart(const CommandOrder& order, int problem) {
     if (problem == ENOEXEC)
         return {ErrorCode::Config, order.program.string() + " is neither a program nor does it begin with #!; name what runs it, as in python " + order.words[0], "command.line", {}};
+    std::error_code ignored;
+    if (problem == ENOENT && std::filesystem::exists(order.program, ignored))
+        return {ErrorCode::Config, "What " + order.program.string() + " names in its first line (#!) to run it is not there; install that, or name what runs it, as in python " + order.words[0], "command.line", {}};
     Error error = fileError("start", order.program.native(), problem);
     error.code = ErrorCode::Config;
     error.key = "command.line";
@@ -115,6 +118,8 @@ std::optional<ExitStatus> CommandProcess::poll() {
         }
         return m_end;
     }
+    if (report.kind == KeeperReport::Kind::Left)
+        m_left = "The command has ended; what it had left behind is told to leave (" + std::string(report.names.data()) + "), and killed in " + std::to_string(kRestSeconds) + " s";
     if (report.kind != KeeperReport::Kind::Ended) return m_end;
     m_end.emplace();
     if (report.code >= 0) m_end->code = report.code;

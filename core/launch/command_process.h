@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe::launch {
@@ -35,6 +36,8 @@ public:
     /// SIGTERM, or SIGKILL to all of it.
     void signal(int number) override;
     void pause(bool paused);
+    /// What there is to say of it since the last call, or empty: it has ended and left something behind.
+    std::string takeNews() { return std::exchange(m_left, {}); }
     /// The keeper's, then the command's.
     std::vector<rundir::ProcessIdentity> identities() const override { return {m_keeper.identity(), m_command}; }
     std::int64_t pid() const { return m_command.pid; }
@@ -49,6 +52,7 @@ private:
     int m_channel;
     rundir::ProcessIdentity m_command;
     std::optional<ExitStatus> m_end;
+    std::string m_left;
 };
 
 }  // namespace lathe::launch

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/number_text.h"
+#include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 namespace lathe::launch {
 
@@ -21,7 +23,8 @@ static constexpr const char* kLoss = "train/loss";
 
 FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session)
     : m_writer(writer), m_summary(summary), m_session(session), m_activeBefore(summary.activeBefore),
-      m_lastAttempt(summary.counters.updateAttempts.value()), m_lastStep(summary.counters.globalStep.value()) {
+      m_lastAttempt(summary.counters.updateAttempts.value()), m_lastStep(summary.counters.globalStep.value()),
+      m_fromProgram(summary.task == rundir::kCommandTask || summary.task == rundir::kImportedTask) {
     if (m_summary.sparkline.size() > 1) m_stride = std::max<std::int64_t>(1, m_summary.sparkline[1].first - m_summary.sparkline[0].first);
 }
 
@@ -88,6 +91,12 @@ void FrameBook::addToSparkline(std::int64_t step, double loss) {
     line.resize(kept);
 }
 
+store::SessionRow FrameBook::row(const rundir::SessionRecord& record) const {
+    store::SessionRow row = rowOf(record, m_lastStep);
+    if (m_programSteps) std::tie(row.firstStep, row.lastStep) = *m_programSteps;
+    return row;
+}
+
 const std::optional<Ended>& FrameBook::ended(int rank) const {
     static const std::optional<Ended> kNone;
     const auto found = m_ended.find(rank);
@@ -100,8 +109,7 @@ void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     static constexpr std::array<std::string_view, 8> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
-    if (event->kind == "program") m_fromProgram = true;
-    else if (event->kind == "holds") m_holds = true;
+    if (event->kind == "holds") m_holds = true;
     else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);

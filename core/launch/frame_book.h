@@ -20,7 +20,7 @@ namespace lathe::launch {
 class FrameBook {
 public:
     /// `writer` and `summary` outlive the book. `summary` holds what earlier sessions left; its counters say where this
-    /// one stands.
+    /// one stands, and its task whose frames these are.
     FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session);
 
     void take(int ring, const live::Frame& frame);
@@ -29,8 +29,8 @@ public:
     const std::map<std::string, std::string>& environment() const { return m_environment; }
     std::int64_t lastAttempt() const { return m_lastAttempt; }
     std::int64_t lastStep() const { return m_lastStep; }
-    /// Steps of a program's points in this session, smallest and largest; nothing where there are none, or they are ours.
-    const std::optional<std::pair<std::int64_t, std::int64_t>>& programSteps() const { return m_programSteps; }
+    /// The session as run.sqlite keeps it. The steps of a program that is not ours are those of its points.
+    store::SessionRow row(const rundir::SessionRecord& record) const;
     std::int64_t activeNs() const { return m_activeNs; }                  ///< of this session
     int saves() const { return m_saves; }                                 ///< checkpoints published in this session
     int failedSaves() const { return m_failedSaves; }
@@ -71,7 +71,7 @@ private:
     std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0;
     std::optional<std::pair<std::int64_t, std::int64_t>> m_programSteps;
     bool m_holds = false;
-    bool m_fromProgram = false;   ///< attempts only count arrivals
+    const bool m_fromProgram;     ///< not our trainer: attempts only count arrivals
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
     int m_saves = 0, m_failedSaves = 0;
 };

@@ -228,8 +228,6 @@ void ImportRecorder::serve() {
 
 void ImportRecorder::writeSummary() {
     m_summary.updatedNs = Clock::system().wallNs();
-    // Steps of other programs are no attempts of ours: none of them was skipped.
-    m_summary.counters.skippedUpdates = SkippedUpdates(0);
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
     m_summaryNs = now();
 }

@@ -121,7 +121,7 @@ private:
     void takeSignals() {
         signalfd_siginfo info{};
         while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-            if (info.ssi_signo != SIGCHLD) terminate();  // somebody means the run; so does the supervisor's stop ladder
+            if (info.ssi_signo != SIGCHLD) terminate();  // somebody means the run
         }
     }
 
@@ -184,6 +184,8 @@ private:
             std::string names;
             for (const TreeProcess& process : rest) names += (names.empty() ? "" : ", ") + process.name;
             names.copy(m_end.names.data(), m_end.names.size() - 1);
+            m_end.kind = KeeperReport::Kind::Left;
+            send(m_end);
             signalAll(rest, SIGTERM);
             signalAll(rest, SIGCONT);
             const std::int64_t deadline = now() + kRestSeconds * kSecond;

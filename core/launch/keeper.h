@@ -32,13 +32,13 @@ enum class KeeperOrder : char {
 };
 
 struct KeeperReport {
-    enum class Kind : std::int32_t { Started, Failed, Ended };
+    enum class Kind : std::int32_t { Started, Failed, Left, Ended };
     Kind kind = Kind::Started;
     std::int32_t problem = 0;          ///< Failed: errno
     std::int64_t pid = 0;              ///< Started: of the command
     std::uint64_t startTime = 0;
     std::int32_t code = -1, signal = -1;  ///< Ended: one of them
-    std::int32_t left = 0;             ///< Ended: processes that were left and had to be ended
+    std::int32_t left = 0;             ///< Left (the command has ended, these have not yet) and Ended: processes that were left and had to be ended
     std::array<char, 64> names{};      ///< some of their names, zero-terminated
 };
 

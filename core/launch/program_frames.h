@@ -49,6 +49,7 @@ public:
 
     int producers() const { return m_server->producers(); }      ///< programs that have ever said hello
     int connections() const { return m_server->connections(); }
+    std::vector<std::int64_t> peers() const { return m_server->peers(); }   ///< processes behind the connections
     /// Whether a program that is connected has said that it heeds this wish.
     bool listensForStop() const { return connections() > 0 && (m_heeds & 1) != 0; }
     bool listensForSave() const { return connections() > 0 && (m_heeds & 2) != 0; }

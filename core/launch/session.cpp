@@ -16,7 +16,6 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -54,6 +53,7 @@ bool Session::turn(int milliseconds) {
     wait(milliseconds);
     m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
     if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
+    if (const std::string news = m_command ? m_command->takeNews() : std::string(); !news.empty()) tellEvent("warning", news);
     drain(false);
     if (m_book->takeHold()) holdForWorker();
     watchHeartbeat();
@@ -310,6 +310,10 @@ std::optional<ExitStatus> Session::endOf(int rank) const {
 }
 
 void Session::signalAll(int number) {
+    if (m_adopted && m_adopted->poll()) {  // it left its work to others: those that log are meant
+        for (const std::int64_t pid : m_program->peers()) signalOwn(pid, number);
+        return;
+    }
     if (isProgram()) program().signal(number);
     else if (m_workers) m_workers->signal(number);
 }
@@ -426,8 +430,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();
     // Last, since the points take what room there is.
-    store::SessionRow row = rowOf(m_record, m_book ? m_book->lastStep() : 0);
-    if (m_book && m_book->programSteps()) std::tie(row.firstStep, row.lastStep) = *m_book->programSteps();
+    const store::SessionRow row = m_book ? m_book->row(m_record) : rowOf(m_record);
     if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
     if (m_writer) report(m_writer->endSession(row));
     glance();

@@ -134,20 +134,32 @@ void capLog(const std::filesystem::path& file) {
     const auto size = std::filesystem::file_size(file, problem);
     if (problem || size <= kMost) return;
     // Where there is no room for a copy, an old log is worth less than the disk.
-    if (copyEnd(file, file.string() + ".1", kMost) || size > 4 * kMost) std::filesystem::resize_file(file, 0, problem);
+    if (!copyEnd(file, file.string() + ".1", kMost) && size <= 4 * kMost) return;
+    std::filesystem::resize_file(file, 0, problem);
+    const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return;
+    const std::string where = "[what came before is in " + file.filename().string() + ".1]\n";
+    static_cast<void>(!::write(fd, where.data(), where.size()));
+    ::close(fd);
+}
+
+static std::string endOf(const std::filesystem::path& file, std::size_t most) {
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return {};
+    struct stat info {};
+    std::string text(most, '\0');
+    ssize_t got = 0;
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        got = ::pread(fd, text.data(), text.size(), std::max<off_t>(0, info.st_size - static_cast<off_t>(most)));
+    ::close(fd);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
 }
 
 std::string logTail(const std::filesystem::path& file, int lines) {
     constexpr std::size_t kMost = 1000;
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return {};
-    struct stat info {};
-    std::string text(kMost, '\0');
-    ssize_t got = 0;
-    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-        got = ::pread(fd, text.data(), text.size(), std::max<off_t>(0, info.st_size - static_cast<off_t>(kMost)));
-    ::close(fd);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    std::string text = endOf(file, kMost);
+    if (text.size() < kMost) text.insert(0, endOf(file.string() + ".1", kMost - text.size()));
     for (char& c : text) c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
     std::size_t begin = text.size();

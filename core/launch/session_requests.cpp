@@ -60,7 +60,8 @@ Reply Session::askToStop(bool discard) {
     m_control.stop = wish;
     const bool listens = !isProgram() || m_program->listensForStop();
     m_ladder.ask(discard, now(), listens);
-    if (isProgram() && m_control.pause) {  // SIGTERM comes with SIGCONT
+    if (isProgram() && m_control.pause) {  // what stands still can neither hear nor save
+        m_command->pause(false);
         m_control.pause = false;
         m_pausedNs += now() - m_pauseBeganNs;
     }

@@ -175,7 +175,7 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
         if (!book.environment().empty()) record.environment = book.environment();
         LATHE_TRY(rundir::writeSession(disk(), run, record));
     }
-    LATHE_TRY(writer->endSession(rowOf(record, book.lastStep())));
+    LATHE_TRY(writer->endSession(book.row(record)));
     summary.state = *record.state;
     summary.why = record.why;
     summary.endedNs = record.endedNs;
@@ -197,7 +197,7 @@ Result<void> settleLeftovers(const RunFolder& run) {
     const auto record = rundir::readSession(run, newest);
     if (!record) return unreadableSession(run, newest, record.error());
     LATHE_TRY(endLeftoverWorkers(run, left));
-    if (!record->state) endLeftoverProcesses(run);
+    if (!record->state && record->verb != kRecordVerb) endLeftoverProcesses(run);
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
     if (record->state && live && !left) return {};

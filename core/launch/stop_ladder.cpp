@@ -17,7 +17,7 @@ void StopLadder::ask(bool discard, std::int64_t nowNs, bool listens) {
         m_discard = discard;
         m_listens = listens;
         enter(Stage::Asked, nowNs, !listens ? 0 : discard ? kDiscardSeconds : kAskSeconds);
-    } else if (discard && !m_discard && m_stage == Stage::Asked) {
+    } else if (discard && !m_discard && (m_stage == Stage::Asked || (m_stage == Stage::Terminated && !m_listens))) {
         m_discard = true;
         m_deadlineNs = std::min(m_deadlineNs, nowNs + kDiscardSeconds * kSecond);
     }

@@ -180,6 +180,12 @@ Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config
     return makeRun(workspace, std::move(what));
 }
 
+Result<Prepared> prepareRecording(const std::filesystem::path& workspace, const config::RunConfig& config) {
+    NewRun what{config, {}, {}, {}, {}};
+    what.session.verb = kRecordVerb;
+    return makeRun(workspace, std::move(what));
+}
+
 /// What another run was told, as the start of a new one: a name that was only made from the settings is made anew.
 static Result<config::RunConfig> takenFrom(const RunFolder& from, int session, const std::string& preset) {
     LATHE_TRY_ASSIGN(config::RunConfig config, configOf(from, session));

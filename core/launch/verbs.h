@@ -34,6 +34,9 @@ struct Changes {
 /// New run from a checked configuration (config::check has no errors). An empty run.name is filled in, and so is the
 /// working folder of a command. A command that could not be started is refused (Config) before there is a run.
 Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset);
+/// New run for a script that runs already: what it started is not ours to end.
+Result<Prepared> prepareRecording(const std::filesystem::path& workspace, const config::RunConfig& config);
+inline constexpr std::string_view kRecordVerb = "record";   ///< SessionRecord::verb of such a session
 /// New run with the configuration of the newest session of another one, which is recorded as its parent.
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::vector<std::string>& settings);
 /// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). Refuses (Usage) a run

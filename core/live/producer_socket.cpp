@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -225,6 +226,16 @@ std::uint64_t ProducerServer::refused() const { return m_impl->refused; }
 
 int ProducerServer::connections() const {
     return static_cast<int>(std::count_if(m_impl->connections.begin(), m_impl->connections.end(), [](const Connection& one) { return one.producer != nullptr; }));
+}
+
+std::vector<std::int64_t> ProducerServer::peers() const {
+    std::vector<std::int64_t> pids;
+    for (const Connection& one : m_impl->connections) {
+        ucred peer{};
+        socklen_t length = sizeof peer;
+        if (one.producer != nullptr && ::getsockopt(one.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) pids.push_back(peer.pid);
+    }
+    return pids;
 }
 
 std::uint64_t ProducerServer::missing() const {

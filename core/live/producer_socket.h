@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lathe::live {
 
@@ -54,6 +55,8 @@ public:
     /// Programs that have been welcomed, and connections of them that stand.
     int producers() const;
     int connections() const;
+    /// Processes behind the connections that stand, as they were when they connected.
+    std::vector<std::int64_t> peers() const;
     std::uint64_t missing() const; ///< messages that all senders together had to drop
     /// Connections that were ended because of what they sent, or refused.
     std::uint64_t refused() const;

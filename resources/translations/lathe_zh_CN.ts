@@ -683,6 +683,10 @@
     <context>
         <name>lathe::models::RunsModel</name>
         <message>
+            <source>, last: </source>
+            <translation>，最新：</translation>
+        </message>
+        <message>
             <source>Run</source>
             <translation>运行</translation>
         </message>
@@ -1808,8 +1812,12 @@
             <translation>运行正在进行；请先停止。</translation>
         </message>
         <message>
-            <source>Tells the command to end</source>
-            <translation>通知命令结束</translation>
+            <source>Asks the script to stop, or tells it to end where it does not listen</source>
+            <translation>请求脚本停止；若脚本不响应，则通知其结束</translation>
+        </message>
+        <message>
+            <source>Asks the script to save what it keeps itself; it says so where it does not listen</source>
+            <translation>请求脚本保存其自身的内容；若脚本不响应会告知</translation>
         </message>
         <message>
             <source>Lets the command go on</source>
@@ -2071,8 +2079,8 @@ Discard ends without saving: %1.</source>
             <translation>名称至少要有一个字</translation>
         </message>
         <message>
-            <source>The command is told to end (SIGTERM) and has time to save what it keeps itself. Stop at once gives it less time before it is killed.</source>
-            <translation>将通知命令结束 (SIGTERM)，并留时间让它自行保存。“立即停止”在终止前给的时间更少。</translation>
+            <source>The script is asked to stop, or told to end (SIGTERM) where it does not listen, and has time to save what it keeps itself. Stop at once gives it less time before it is killed.</source>
+            <translation>将请求脚本停止，若其不响应则通知结束 (SIGTERM)，并留时间让它自行保存。“立即停止”在终止前给的时间更少。</translation>
         </message>
         <message>
             <source>Keep running</source>

@@ -101,6 +101,27 @@ def deaf(run):
         time.sleep(0.01)
 
 
+def helped(run):
+    """Has started another program, and goes on when its recorder is gone."""
+    import subprocess
+
+    helper = subprocess.Popen(["sleep", "60"])
+    run.log(0, loss=0)
+    tell(ready=True)
+    sys.stdin.readline()
+    tell(helper=helper.poll())
+    helper.kill()
+
+
+def deaf_daemon(run):
+    if os.fork() > 0:
+        os._exit(0)
+    os.setsid()
+    while True:
+        run.log(0, loss=0)
+        time.sleep(0.01)
+
+
 def daemon(run):
     """As daemons do it: the parent leaves at once, without a word, and the work goes on in the child."""
     if os.fork() > 0:

@@ -178,6 +178,28 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return pointsOf(runs[0], "train/loss") == 1002; }));
     }
 
+    void whatAScriptHasStartedIsNotEndedWithItsRecorder() {
+        const Workspace workspace;
+        const auto process = start(workspace, "helped");
+        QVERIFY(eventually([&] { return process->canReadLine(); }));
+        process->readLine();
+        const auto run = workspace.latest();
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") == 1; }));
+        QCOMPARE(::kill(static_cast<pid_t>((*rundir::readLive(run))->supervisor.pid), SIGKILL), 0);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QCOMPARE(workspace.ask({"delete", "latest"}).code, 0);  // settles what was left
+        process->write("\n");
+        QCOMPARE(Workspace::finish(*process).json().at("helper"), json());
+    }
+
+    void aDaemonCanBeStoppedToo() {
+        const Workspace workspace;
+        QCOMPARE(Workspace::finish(*start(workspace, "deaf_daemon")).code, 0);
+        QVERIFY(eventually([&] { return pointsOf(workspace.latest(), "train/loss") > 0; }));
+        QCOMPARE(workspace.ask({"stop", "latest"}).code, 0);
+        QCOMPARE(ended(workspace).state, State::Stopped);
+    }
+
     void aScriptOutlivesItsKilledRecorder() {
         const Workspace workspace;
         const auto process = start(workspace, "loses_its_recorder");

@@ -162,7 +162,7 @@ CompareModel::Settings CompareModel::readSettings(const std::vector<rundir::RunF
         }
         // What was read from files of another program has no configuration of ours.
         const auto theirs = rundir::readSettings(run);
-        if (!theirs.ok() || theirs->empty()) found.problem = toQt(text.error().text());
+        if (!theirs.ok() && rundir::readManifest(run).ok()) found.problem = toQt(text.error().text());
         all.emplace_back();
         if (theirs.ok()) all.back().assign(theirs->begin(), theirs->end());
     }
@@ -179,7 +179,8 @@ CompareModel::Settings CompareModel::readSettings(const std::vector<rundir::RunF
     for (const std::string& key : keys) {
         Row row{Kind::Setting, toQt(key), settingName(key), {}, std::vector<bool>(all.size()), false};
         for (const auto& mine : told) row.cells += mine.count(key) ? settingText(key, mine.at(key)) : QStringLiteral("–");
-        row.differs = differ(row.cells);
+        const auto same = [&](const QString& cell) { return config::sameSetting(session::toStd(cell), session::toStd(row.cells.front())); };
+        row.differs = !std::all_of(row.cells.begin(), row.cells.end(), same);
         found.rows.push_back(std::move(row));
     }
     return found;

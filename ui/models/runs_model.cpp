@@ -3,6 +3,7 @@
 #include "base/number_text.h"
 #include "session/qt_text.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
 #include <QPointF>
@@ -25,20 +26,21 @@ struct Metric {
     QString name;
     double value = 0;
     bool higherIsBetter = false;
+    bool isBest = true;   ///< else the newest value
 };
 
 std::optional<Metric> metricOf(const RunEntry& entry) {
     if (const auto& best = entry.summary.best) return Metric{toQt(best->metric), best->value, best->higherIsBetter};
     const auto loss = entry.summary.last.find("train/loss");
     if (loss == entry.summary.last.end()) return std::nullopt;
-    return Metric{QStringLiteral("train/loss"), loss->second, false};
+    return Metric{QStringLiteral("train/loss"), loss->second, false, false};
 }
 
 /// Without the folder part of a series name: "eval/accuracy" is told as "accuracy".
 QString shortName(const QString& metric) { return metric.startsWith(QStringLiteral("eval/")) ? metric.mid(5) : metric; }
 
 QString metricText(const Metric& metric) {
-    const QString arrow = metric.higherIsBetter ? QStringLiteral(" ↑ ") : QStringLiteral(" ↓ ");
+    const QString arrow = !metric.isBest ? QCoreApplication::translate("lathe::models::RunsModel", ", last: ") : metric.higherIsBetter ? QStringLiteral(" ↑ ") : QStringLiteral(" ↓ ");
     return shortName(metric.name) + arrow + (std::isnan(metric.value) ? QStringLiteral("NaN") : toQt(shortText(metric.value)));
 }
 

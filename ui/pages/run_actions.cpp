@@ -85,12 +85,13 @@ void RunActions::refresh() {
     }
     const RunKind kind = kindOf(m_session->summary());
     const QString never = whyNoCheckpoints(kind), notAgain = whyNotAgain(kind);
-    if (!never.isEmpty()) {
+    if (kind == RunKind::Imported) {
         m_save->setEnabled(false);
         m_save->setToolTip(never);
     }
     if (kind == RunKind::Command && why.isEmpty()) {
-        m_stop->setToolTip(tr("Tells the command to end"));
+        m_stop->setToolTip(tr("Asks the script to stop, or tells it to end where it does not listen"));
+        m_save->setToolTip(tr("Asks the script to save what it keeps itself; it says so where it does not listen"));
         m_pause->setToolTip(paused ? tr("Lets the command go on") : tr("Holds the command where it is; memory stays held"));
     }
     m_again->setEnabled(notAgain.isEmpty());

@@ -207,7 +207,7 @@ void RunVerbs::stop(session::RunSession& session) {
 
 void RunVerbs::stopCommand(session::RunSession& session) {
     const Question question{tr("Stop %1?").arg(session.name()),
-                            tr("The command is told to end (SIGTERM) and has time to save what it keeps itself. Stop at once gives it less time before it is killed."),
+                            tr("The script is asked to stop, or told to end (SIGTERM) where it does not listen, and has time to save what it keeps itself. Stop at once gives it less time before it is killed."),
                             {{tr("Keep running")}, {tr("Stop at once"), false, true}, {tr("Stop"), true}}};
     m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
         if (!guard) return;

@@ -393,6 +393,54 @@ private Q_SLOTS:
         for (const auto& [name, value] : environment) QVERIFY2(value != "hidden", name.c_str());
         for (const char* name : {"CUDA_VISIBLE_DEVICES", "NCCL_SECRET", "MY_API_KEY"}) qunsetenv(name);
     }
+
+    void aPausedScriptThatListensSavesWhenItIsStopped() {
+        if (tests::PythonScript::interpreter().isEmpty()) QSKIP("there is no Python 3");
+        const std::string line = python("run = lathe.init()\nwhile not run.should_stop():\n    run.log(loss=1)\n    time.sleep(0.01)\nopen('saved', 'w').close()\n");
+        QCOMPARE(m_workspace->ask(commandRun(line, {"--detach"})).code, 0);
+        QVERIFY(eventually([&] { return pointsOf(m_workspace->latest(), "train/loss") > 0; }));  // it has said before that it listens
+        QCOMPARE(m_workspace->ask({"pause", "latest"}).code, 0);
+        QCOMPARE(m_workspace->ask({"stop", "latest"}).code, 0);
+        QVERIFY(stdfs::exists(scratch("saved")));
+        QCOMPARE(launch::standingOf(m_workspace->latest()).why, std::string("Stopped on request"));
+    }
+    void whatIsLeftBehindIsToldWhileItIsWaitedFor() {
+        const Answer answer = runScript("(trap '' TERM; touch up; exec sleep 30) & while ! [ -e up ]; do :; done; exit 0", {});
+        QVERIFY2(answer.err.find("what it had left behind is told to leave (sleep") != std::string::npos || answer.err.find("told to leave (sh") != std::string::npos, answer.err.c_str());
+    }
+    void theReasonOfAFailureIsFoundBehindMuchOutput() {
+        const Answer answer = runScript("head -c 17000000 /dev/zero | tr '\\0' 'y'; echo; echo the reason is here >&2; exit 1");
+        QCOMPARE(answer.code, 3);
+        QVERIFY2(answer.json()["exit"].value("reason", "").find("the reason is here") != std::string::npos, answer.out.substr(0, 1000).c_str());
+    }
+    void secretsStayOutOfWhatIsKept() {
+        qputenv("TF_VAR_db_password", "hunter2");
+        qputenv("PYTORCH_AUTH", "hunter2");
+        qputenv("TOKENIZERS_PARALLELISM", "false");
+        QCOMPARE(m_workspace->ask(commandRun("true --token=SEKRET2 --lr 3e-4", {"--json"})).code, 0);
+        const auto run = m_workspace->latest();
+        const auto record = rundir::readSession(run, 1);
+        QVERIFY(!record->environment.contains("TF_VAR_db_password") && !record->environment.contains("PYTORCH_AUTH"));
+        QVERIFY(record->environment.contains("TOKENIZERS_PARALLELISM"));
+        QVERIFY(run.name().find("ekret2") == std::string::npos && run.name().find("lr3e-4") != std::string::npos);
+        const Answer told = m_workspace->ask(commandRun("true --lr 0.0003", {"--set", "optimizer.learning_rate=3"}));
+        QVERIFY2(told.err.find("changes nothing for a command") != std::string::npos, told.err.c_str());
+        const auto runs = rundir::listRuns(m_workspace->folder());
+        const json compared = m_workspace->ask({"compare", QString::fromStdString(runs[0].name()), QString::fromStdString(runs[1].name()), "--json"}).json();
+        for (const json& row : compared.at("settings")) QVERIFY(row.at("key") != "argument.lr");
+    }
+    void whatAProgramSaysSteersNoTerminal() {
+        if (tests::PythonScript::interpreter().isEmpty()) QSKIP("there is no Python 3");
+        const Answer answer = m_workspace->ask(commandRun(python("run = lathe.init()\nrun.note('\\x1b]0;pwn\\x07 \\x9b31m', 'warning')\nrun.log(0, loss=1)\n")));
+        QVERIFY2(answer.err.find("]0;pwn") != std::string::npos, answer.err.c_str());
+        QVERIFY(answer.err.find('\x1b') == std::string::npos && answer.err.find('\x07') == std::string::npos && answer.err.find("\xc2\x9b") == std::string::npos);
+    }
+    void aMissingInterpreterIsNamed() {
+        std::ofstream(scratch("odd.sh")) << "#!/no/such/interpreter\n";
+        stdfs::permissions(scratch("odd.sh"), stdfs::perms::owner_all);
+        const Answer answer = m_workspace->ask(commandRun("./odd.sh"));
+        QVERIFY2(answer.code != 0 && answer.err.find("names in its first line (#!)") != std::string::npos, answer.err.c_str());
+    }
 };
 
 QTEST_GUILESS_MAIN(TestCommandRun)
