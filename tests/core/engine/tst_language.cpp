@@ -224,6 +224,43 @@ private Q_SLOTS:
         }
     }
 
+    void fiftyUpdatesEqualPlainPyTorch() {
+        const int threads = at::get_num_threads();
+        at::set_num_threads(1);
+        const auto model = gpt(languageConfig(), false, 24, at::kFloat);
+        setGptWeights(*model);
+        const ParamTable table(*model);
+        FlatStorage storage(table);
+        config::OptimizerSection adamw;
+        adamw.weightDecay = 1e-2;
+        const auto optimizer = Optimizer::make(adamw, storage).value();
+        const auto task = languageTask();
+        Fixture f;
+        for (int k = 0; k < 50; ++k) {
+            const at::Tensor tokens = ((engine::made("tokens" + std::to_string(k), {3, 13}) + 0.5) * 24).to(at::kLong);
+            f.windows.batches.push_back(packedBatch(tokens, {{}, {}, {}}));
+        }
+        f.shape = {.samples = 50, .batchSize = 1, .microBatches = 1};
+        const PlannedAccumulation accumulation(f.shape);
+        BestValue best = BestValue::make({}, task->metricInfo()).value();
+        config::ScheduleSection constant;
+        constant.name = "constant";
+        f.curve = Curve(constant, 3e-3);
+        f.settings.maxGradNorm = 1.0;
+        TrainerParts parts{.task = task.get(), .phases = {{Phase{}, model.get(), &storage, optimizer.get()}}, .parallel = f.parallel.get(), .precision = f.precision.get(),
+                           .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
+        QVERIFY(Trainer(parts, f.settings).run().state == rundir::State::Completed);
+        at::set_num_threads(threads);
+        QCOMPARE(f.recorder.rows.size(), 50U);
+        const auto losses = m_golden.at("trained/losses"), norms = m_golden.at("trained/norms");
+        for (int k = 0; k < 50; ++k) {
+            const UpdateResult& mine = f.recorder.rows[static_cast<std::size_t>(k)].result;
+            const double loss = losses[k].item<double>(), norm = norms[k].item<double>();
+            QVERIFY2(std::abs(mine.loss / loss - 1) < 1e-6, qPrintable(QString("loss %1: %2, not %3").arg(k).arg(mine.loss, 0, 'g', 12).arg(loss, 0, 'g', 12)));
+            QVERIFY2(std::abs(mine.gradNorm / norm - 1) < 1e-5, qPrintable(QString("norm %1: %2, not %3").arg(k).arg(mine.gradNorm, 0, 'g', 12).arg(norm, 0, 'g', 12)));
+        }
+    }
+
     void aChangedDocumentNeverChangesTheLossOfAnother() {
         const auto model = gpt(languageConfig(), true, 256, at::kFloat);
         const std::vector<std::vector<std::int64_t>> starts{{5, 9}, {4}, {}};

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes gpt.safetensors: forward and backward passes of a decoder written out in plain PyTorch, in double, one thread.
+"""Writes gpt.safetensors: forward and backward passes of a decoder written out in plain PyTorch, in double, and 50 updates in
+single precision; one thread.
 
     python make_gpt_golden.py       (same environment as make_golden.py)
 
@@ -128,6 +129,26 @@ def write(out, case, net, boundaries):
         out[f"{case}/gradient/{name}"] = p.grad
 
 
+def train(out, case, net):
+    """50 updates in single precision: losses, and norms before clipping to 1."""
+    set_weights(net)
+    net.float()
+    params = list(net.parameters())
+    optimizer = torch.optim.AdamW(params, lr=3e-3, weight_decay=1e-2, fused=True)
+    losses, norms = [], []
+    for k in range(50):
+        tokens = ((made(f"tokens{k}", (ROWS, CONTEXT + 1)) + 0.5) * SYMBOLS).long()
+        logits = torch.stack([net(row[:CONTEXT]) for row in tokens])
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+        optimizer.zero_grad()
+        (loss / (ROWS * CONTEXT)).backward()
+        losses.append(loss.item() / (ROWS * CONTEXT))
+        norms.append(torch.nn.utils.clip_grad_norm_(params, 1.0).item())
+        optimizer.step()
+    out[f"{case}/losses"] = torch.tensor(losses, dtype=torch.float64)
+    out[f"{case}/norms"] = torch.tensor(norms, dtype=torch.float64)
+
+
 def main():
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
@@ -136,6 +157,8 @@ def main():
     write(out, "llama", Gpt(RMSNorm, True, True), [[], [], []])
     write(out, "packed", Gpt(RMSNorm, True, True), BOUNDARIES)
     write(out, "gpt2", Gpt(layer_norm, False, False), [[], [], []])
+    torch.set_default_dtype(torch.float32)
+    train(out, "trained", Gpt(RMSNorm, True, True))
     save_file(out, os.path.join(HERE, "gpt.safetensors"))
 
 
