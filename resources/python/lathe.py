@@ -55,7 +55,7 @@ _QUEUE = 1 << 16            # entries that wait for the thread
 _QUEUE_BYTES = 64 << 20     # of tables, pictures and the like among them
 _UNTAKEN_BYTES = 8 << 20    # sent and not acknowledged: beyond it the queue fills
 _AT_ONCE = 4096             # entries encoded between two looks at the socket
-_ACTIVE_SECONDS, _IDLE_SECONDS = 0.02, 0.25
+_ACTIVE_SECONDS, _IDLE_SECONDS = 0.01, 0.25
 _EXIT_SECONDS = 5.0
 _ANSWER_SECONDS = 10.0
 
@@ -454,16 +454,14 @@ class Run:
 
     def _work(self):
         try:
-            quiet = 0
             while self._connection is not None:
                 moved = self._turn()
                 if self._goodbye is not None:
                     if self._leave():
                         break
                     continue
-                quiet = 0 if moved else quiet + 1
-                if quiet < 100:
-                    self._wake.wait(_ACTIVE_SECONDS)
+                if moved:
+                    self._wake.wait(_ACTIVE_SECONDS)  # in a fast loop many values go out at once
                 else:
                     self._idle = True
                     if not self._queue:

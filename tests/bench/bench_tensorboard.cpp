@@ -1,11 +1,13 @@
 // Taking over TensorBoard files: points a second into a run folder, against TensorBoard's own Python reader on the same
-// bytes (LATHE_PYTHON or python3, left out where it has no tensorboard), and how long after a writer's flush a followed
-// point is in shared memory. Prints JSON lines. Argument: points (default 1,000,000).
+// bytes (LATHE_PYTHON or python3, left out where it has no tensorboard), and how long after the flush of another process a
+// point is in the followed run: in shared memory and in run.sqlite. Prints JSON lines. Argument: points (default 1,000,000).
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/program_paths.h"
 #include "launch/import.h"
 #include "live/control_socket.h"
+#include "live/segment.h"
+#include "store/run_store.h"
 #include "tensorboard/event.h"
 #include "tensorboard/event_writer.h"
 #include "tensorboard/record_file.h"
@@ -22,7 +24,6 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -94,31 +95,87 @@ double peerSeconds(const stdfs::path& folder, int points) {
     return (seconds() - begin - startUp) * 1e6 / points;
 }
 
-void followed(const stdfs::path& scratch) {
-    const stdfs::path logs = scratch / "live", file = logs / "events.out.tfevents.1.h";
-    stdfs::create_directories(logs);
+constexpr int kFollowed = 60;
+
+struct Flushed {
+    std::int64_t step = 0, ns = 0;
+};
+
+/// Another program that logs: a point and a flush at times that nobody can foresee, and when each flush began.
+pid_t startWriter(const stdfs::path& file, int out) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
     auto writer = tensorboard::EventWriter::create(FileSystem::real(), file, 1.7e9, std::nullopt);
-    writer->scalar(1.7e9, 0, "train/loss", 1);
-    static_cast<void>(writer->flush());
+    unsigned noise = 7;
+    for (int step = 0; step <= kFollowed; ++step) {
+        writer->scalar(1.7e9 + step, step, "train/loss", 1);
+        const Flushed flushed{step, Clock::system().monotonicNs()};
+        static_cast<void>(writer->flush());
+        if (::write(out, &flushed, sizeof flushed) != sizeof flushed) ::_exit(1);
+        noise = noise * 1664525u + 1013904223u;
+        ::usleep((step == 0 ? 3'000'000 : 100'000) + (noise >> 16) % 500'000);  // the run comes up meanwhile
+    }
+    ::_exit(0);
+}
+
+/// When each step was there: in shared memory, where a window sees it, and in run.sqlite, where every verb reads it.
+struct Seen {
+    std::array<std::int64_t, kFollowed + 1> live{}, recorded{};
+};
+
+void look(live::RingReader& ring, const rundir::RunFolder& run, Seen& seen) {
+    const auto batch = ring.read();
+    for (const live::Frame& frame : batch.frames) {
+        const auto points = frame.type == live::FrameType::Points ? live::decodePoints(frame.payload) : Result<live::PointsFrame>(live::PointsFrame{{}, {}, -1, {}, {}, {}});
+        if (points && points->step >= 0 && points->step <= kFollowed) seen.live[static_cast<std::size_t>(points->step)] = Clock::system().monotonicNs();
+    }
+    const auto reader = store::RunReader::open(run.database());
+    if (!reader) return;
+    const auto points = (*reader)->points("train/loss", store::RunReader::Line::All);
+    if (!points) return;
+    const std::int64_t now = Clock::system().monotonicNs();
+    for (const store::Point& point : *points)
+        if (point.step <= kFollowed && seen.recorded[static_cast<std::size_t>(point.step)] == 0) seen.recorded[static_cast<std::size_t>(point.step)] = now;
+}
+
+void reportDelays(const char* metric, const std::vector<Flushed>& flushes, const std::array<std::int64_t, kFollowed + 1>& seen) {
+    std::vector<double> delays;
+    for (const Flushed& one : flushes)
+        if (one.step > 0) delays.push_back(static_cast<double>(seen[static_cast<std::size_t>(one.step)] - one.ns) * 1e-6);
+    std::sort(delays.begin(), delays.end());
+    line("follow", "lathe", (std::string("flush_to_") + metric + "_median").c_str(), delays[delays.size() / 2], "ms");
+    line("follow", "lathe", (std::string("flush_to_") + metric + "_longest").c_str(), delays.back(), "ms");
+}
+
+void followed(const stdfs::path& scratch) {
+    const stdfs::path logs = scratch / "live";
+    stdfs::create_directories(logs);
+    int ends[2] = {};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return;
+    const pid_t writer = startWriter(logs / "events.out.tfevents.1.h", ends[1]);
+    ::close(ends[1]);
+    std::vector<Flushed> flushes(1);
+    if (::read(ends[0], flushes.data(), sizeof(Flushed)) != sizeof(Flushed)) return;  // the first point is in the file
     const std::string trainer = siblingProgram("../bin/lathe-trainer").string(), work = (scratch / "follow").string();
     if (run({trainer, "import", logs.string(), "--follow", "--detach", "--workspace", work}) != 0) return;
-    const auto runs = rundir::listRuns(work);
-    auto client = live::ControlClient::connect(runs.at(0).socket());
+    const rundir::RunFolder folder = rundir::listRuns(work).at(0);
+    auto client = live::ControlClient::connect(folder.socket());
     auto segment = live::Segment::open(*(*client)->takeSegmentFd(), false);
-    std::vector<double> latencies;
-    for (int step = 1; step <= 40; ++step) {
-        const std::uint64_t before = (*segment)->lastSequence(0);
-        writer->scalar(1.7e9 + step, step, "train/loss", 1);
-        static_cast<void>(writer->flush());
-        const double start = seconds();
-        while ((*segment)->lastSequence(0) == before && seconds() - start < 10) std::this_thread::sleep_for(std::chrono::microseconds(100));
-        latencies.push_back((seconds() - start) * 1e3);
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    live::RingReader ring = (*segment)->reader(0);
+    Seen seen;
+    const double begin = seconds();
+    while (seconds() - begin < 120 && (seen.recorded.back() == 0 || seen.live.back() == 0)) {
+        look(ring, folder, seen);
+        ::usleep(1000);
     }
+    for (Flushed one; ::read(ends[0], &one, sizeof one) == sizeof one;) flushes.push_back(one);
+    ::close(ends[0]);
+    ::waitpid(writer, nullptr, 0);
     static_cast<void>((*client)->ask(live::Verb::StopAndSave));
-    std::sort(latencies.begin(), latencies.end());
-    line("follow", "lathe", "flush_to_memory_median", latencies[latencies.size() / 2], "ms");
-    line("follow", "lathe", "flush_to_memory_worst", latencies.back(), "ms");
+    for (int i = 0; i < 1000 && rundir::RunLock::isHeld(folder.lock()); ++i) ::usleep(10'000);
+    if (seen.recorded.back() == 0 || seen.live.back() == 0) return void(std::fprintf(stderr, "a flushed point never came\n"));
+    reportDelays("live", flushes, seen.live);
+    reportDelays("database", flushes, seen.recorded);
 }
 
 }  // namespace
@@ -152,5 +209,6 @@ int main(int argc, char** argv) {
         line("import", "tensorboard", "ratio", 1e6 / rates[1] / peer, "");
     }
     followed(scratch);
-    stdfs::remove_all(scratch);
+    std::error_code ignored;
+    stdfs::remove_all(scratch, ignored);
 }

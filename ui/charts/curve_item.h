@@ -35,6 +35,7 @@ public:
     /// Points were appended and nothing else changed: only what is right of the old ends is painted at the next paint.
     void grow();
     int renders() const { return m_renders; }
+    bool isPending() const { return m_stale || m_grown; }  ///< something is to be painted
     int strips() const { return m_strips; }  ///< how many of them painted a part only
     /// Index into Scene::events at a place in the parent's coordinates, -1: none.
     int eventAt(QPointF position) const;

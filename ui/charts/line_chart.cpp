@@ -28,8 +28,9 @@ namespace {
 constexpr int kLeft = 58, kTop = 18, kRight = 14, kBottom = 24;
 constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
-constexpr double kVisibleAdvance = 1;  // pixels: newer points are painted once the curves grew so far …
-constexpr qint64 kLongestWaitMs = 250; // … or so much time has passed
+// Where a pixel column stands for many points, newer ones are painted once they stand out of it, the curves grew so far …
+constexpr double kVisibleAdvance = 1, kVisibleRise = 0.5;  // pixels
+constexpr qint64 kLongestWaitMs = 250;                     // … or so much time has passed
 
 /// What was painted last: equal means there is nothing to do.
 struct Painted {
@@ -48,7 +49,9 @@ struct LineChart::Impl {
 
     void layOut();
     void refresh();
-    bool waitsForMore();
+    bool waitsForMore(const Painted& now);
+    bool standsOut() const;
+    std::vector<std::size_t> ends() const;
     void fit(bool changed);
     void applyAxes(const Painted& now);
     void showLegend();
@@ -70,6 +73,7 @@ struct LineChart::Impl {
     QTimer noteTimer, laterTimer;
     QElapsedTimer sinceFit, sincePaint;
     double newestPainted = 0;
+    std::vector<std::size_t> shownEnds;   ///< by piece: points that the picture stands for
     Painted painted;
     int version = 0;
     bool fixedY = false, ignoreOutliers = false, someClipped = false, keyboardFocus = false;
@@ -224,6 +228,7 @@ int LineChart::legendLines() const { return m_impl->header->legendLines(); }
 void LineChart::setLeastLegendLines(int lines) { m_impl->header->setLeastLines(lines); }
 int LineChart::paints() const { return m_impl->curves->renders(); }
 int LineChart::strips() const { return m_impl->curves->strips(); }
+std::size_t LineChart::shownPoints() const { return m_impl->curves->isPending() ? 0 : m_impl->painted.points; }
 
 QString LineChart::note() const {
     m_impl->showNote();
@@ -291,8 +296,9 @@ void LineChart::Impl::refresh() {
     const Painted now{{link->lo(), link->hi(), false}, scene.y, pointsNow(), version, curves->area(), scene.markClipped};
     if (now == painted) return;
     const bool onlyPoints = now.x == painted.x && now.y == painted.y && now.version == painted.version && now.area == painted.area;
-    if (onlyPoints && waitsForMore()) return;
+    if (onlyPoints && waitsForMore(now)) return;
     sincePaint.restart();
+    shownEnds = ends();
     scene.x = now.x;
     scene.axis = link->axis();
     for (const Curve& curve : scene.curves)
@@ -311,14 +317,45 @@ void LineChart::Impl::refresh() {
     else if (!noteTimer.isActive()) noteTimer.start(int(kNoteMs));
 }
 
-bool LineChart::Impl::waitsForMore() {
+std::vector<std::size_t> LineChart::Impl::ends() const {
+    std::vector<std::size_t> found;
+    for (const Curve& curve : scene.curves)
+        for (const CurvePiece& piece : curve.pieces) found.push_back(std::min(piece.piece.end, piece.piece.series->size()));
+    return found;
+}
+
+/// Whether new points reach beyond what was painted in the pixel beside them.
+bool LineChart::Impl::standsOut() const {
+    const double pixel = (link->hi() - link->lo()) / curves->area().width(), height = curves->area().height();
+    const std::vector<std::size_t> now = ends();
+    std::size_t i = 0;
+    for (const Curve& curve : scene.curves) {
+        for (const CurvePiece& piece : curve.pieces) {
+            const std::size_t was = shownEnds[i], end = now[i++];
+            if (!curve.visible || end == was) continue;
+            const session::Series& series = *piece.piece.series;
+            if (was <= piece.piece.begin) return true;
+            const std::size_t from = std::max(piece.piece.begin, series.lowerBound(link->axis(), series.xAt(was - 1, link->axis()) - pixel));
+            const session::Extent fresh = series.extent(was, end), beside = series.extent(std::min(from, was - 1), was);
+            if (fresh.nonFinite > 0 || !beside.hasFinite()) return true;
+            const double above = (scene.y.unit(double(fresh.max)) - scene.y.unit(double(beside.max))) * height;
+            const double below = (scene.y.unit(double(beside.min)) - scene.y.unit(double(fresh.min))) * height;
+            if (!(above < kVisibleRise && below < kVisibleRise)) return true;  // also where a log axis has no place for one
+        }
+    }
+    return false;
+}
+
+bool LineChart::Impl::waitsForMore(const Painted& now) {
     double newest = 0;
     for (const Curve& curve : scene.curves)
         for (const CurvePiece& piece : curve.pieces)
             if (const session::Series& series = *piece.piece.series; series.size()) newest = std::max(newest, series.xAt(series.size() - 1, link->axis()));
     const double advance = (newest - newestPainted) / (link->hi() - link->lo()) * curves->area().width();
     const qint64 waited = sincePaint.elapsed();
-    if (advance < kVisibleAdvance && waited < kLongestWaitMs) {
+    if (advance < kVisibleAdvance && waited < kLongestWaitMs && !standsOut()) {
+        shownEnds = ends();
+        painted.points = now.points;
         if (!laterTimer.isActive()) laterTimer.start(int(kLongestWaitMs - waited));
         return true;
     }

@@ -56,6 +56,7 @@ public:
     void refresh();
     int paints() const;                         ///< how often curves were rendered, for tests
     int strips() const;                         ///< how many of them only at the growing end
+    std::size_t shownPoints() const;            ///< painted, or too close to what is painted to be told from it; 0 while some wait to be painted
 
 Q_SIGNALS:
     void eventClicked(const lathe::charts::ChartEvent& event);

@@ -6,6 +6,7 @@
 #include "session/qt_text.h"
 #include "session/run_session.h"
 
+#include <QElapsedTimer>
 #include <QGridLayout>
 #include <QScrollArea>
 #include <QTimer>
@@ -45,6 +46,7 @@ struct RunCharts::Impl {
     CurveBuilder builder;
     const Palette* palette = &Palette::light();
     QTimer timer;
+    QElapsedTimer sinceUpdate;
     std::uint64_t shape = 0;
     bool stale = true, eventsStale = true, showAbandoned = true, ignoreOutliers = false, lossOnly = false;
     std::size_t others = 0;           ///< charts behind the first four that belong to this run
@@ -69,7 +71,6 @@ RunCharts::Impl::Impl(RunCharts* widget) : q(widget), body(new QWidget) {
     layOut();
     builder.setSmoothing(0.9);
     timer.setSingleShot(true);
-    timer.setInterval(kRepaintMs);
     QObject::connect(&timer, &QTimer::timeout, widget, [this] { update(); });
 }
 
@@ -169,13 +170,16 @@ void RunCharts::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
 }
 
-// A burst costs one repaint, quiet costs nothing, and neither does a hidden page.
+// What comes after a pause is painted at once, a burst costs one repaint, quiet costs nothing, and neither does a hidden page.
 void RunCharts::Impl::soon() {
-    if (q->isVisible() && !q->window()->isMinimized() && !timer.isActive()) timer.start();
+    if (!q->isVisible() || q->window()->isMinimized() || timer.isActive()) return;
+    timer.start(sinceUpdate.isValid() ? int(std::max<qint64>(0, kRepaintMs - sinceUpdate.elapsed())) : 0);
 }
 
 void RunCharts::Impl::update() {
     if (!session || !q->isVisible()) return;
+    sinceUpdate.start();
+    session->takeNew();
     if (stale || session->data().shapeVersion() != shape) rebuild();
     if (eventsStale) {
         eventsStale = false;

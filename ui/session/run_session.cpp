@@ -165,6 +165,10 @@ const std::vector<CheckpointItem>& RunSession::checkpoints() const { return m_im
 std::uint64_t RunSession::lostFrames() const { return m_impl->feed ? m_impl->feed->lostFrames() : 0; }
 void RunSession::refresh() { m_impl->look(); }
 
+void RunSession::takeNew() {
+    if (m_impl->feed) m_impl->tick();
+}
+
 Counters RunSession::counters() const {
     Counters counters = m_impl->summary.counters;
     if (m_impl->beat && m_impl->beat->attempt >= counters.updateAttempts.value()) {

@@ -84,6 +84,8 @@ public:
     void editUser(std::function<void(rundir::UserRecord&)> change);
     /// Looks at once instead of at the next tick.
     void refresh();
+    /// Takes what the shared memory has brought since the last tick, for whoever is about to paint.
+    void takeNew();
 
 Q_SIGNALS:
     void loaded();              ///< history is there (or problem() says why not)
