@@ -71,7 +71,7 @@ std::vector<Problem> quickProblems(const config::RunConfig& config) {
     };
     add("data.train", dataset::glance(config.data, config.task));
     if (!config.model.weights.empty()) add("model.weights", rundir::readSafetensorsHeader(config.model.weights));
-    if (config.parallel.device != "cpu") add("parallel.device", device::chooseDevice(config.parallel.device, device::gpus()));
+    if (config.parallel.device != "cpu") add("parallel.device", device::deviceOfRank(config.parallel.device, 0, static_cast<int>(config.parallel.ranks), device::gpus()));
     return problems;
 }
 

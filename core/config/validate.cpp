@@ -164,8 +164,6 @@ void checkStrategies(const RunConfig& config, Problems& problems) {
     const auto& accumulation = config.accumulation;
     if (parallel.strategy == "single" && parallel.ranks > 1)
         error(problems, "parallel.strategy", "single is one process, and parallel.ranks asks for " + std::to_string(parallel.ranks) + "; choose ddp, or ranks 1");
-    if (parallel.ranks > 1 && parallel.device != "auto" && parallel.device != "cpu")
-        error(problems, "parallel.ranks", "Several ranks train on the CPU in this version; set parallel.device to cpu, or ranks to 1");
     if (accumulation.rule == "fixed" && accumulation.microBatches < parallel.ranks)
         error(problems, "accumulation.micro_batches", std::to_string(parallel.ranks) + " ranks share the micro-batches of an update, and there " +
               (accumulation.microBatches == 1 ? "is 1" : "are " + std::to_string(accumulation.microBatches)) + "; give at least " + std::to_string(parallel.ranks));

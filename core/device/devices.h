@@ -58,6 +58,10 @@ Gpus gpus(const std::filesystem::path& library = {});
 /// never a silent slow run. Errors are Unsupported with key parallel.device.
 Result<std::string> chooseDevice(const std::string& setting, const Gpus& gpus);
 
+/// The device of one of several ranks: the CPU for all of them, or a usable GPU for each, in the order of the PCI bus.
+/// Too few of them, or one that is named, is an error (Unsupported, key parallel.ranks). One rank: chooseDevice().
+Result<std::string> deviceOfRank(const std::string& setting, int rank, int world, const Gpus& gpus);
+
 /// One measured value, under its series name: "device/cpu/utilization", "device/0/memory_used".
 struct Sample {
     std::string name;

@@ -110,4 +110,20 @@ Result<std::string> chooseDevice(const std::string& setting, const Gpus& gpus) {
     return cannotUse("This machine has no GPU " + setting.substr(0, 80) + ": " + there);
 }
 
+Result<std::string> deviceOfRank(const std::string& setting, int rank, int world, const Gpus& gpus) {
+    LATHE_TRY_ASSIGN(const std::string one, chooseDevice(setting, gpus));
+    if (world == 1 || one == "cpu") return one;
+    const std::string wanted = std::to_string(world) + " ranks on GPUs need one each";
+    const auto refused = [&](const std::string& why) {
+        return Error{ErrorCode::Unsupported, wanted + ", and " + why + ": use fewer parallel.ranks, or set parallel.device to cpu", "parallel.ranks", {}};
+    };
+    if (setting != "auto" && setting != "cuda") return refused("parallel.device names a single one");
+    std::vector<const Gpu*> usable;
+    for (const Gpu& gpu : gpus.list)
+        if (gpu.usable()) usable.push_back(&gpu);
+    if (usable.size() < static_cast<std::size_t>(world))
+        return refused("this machine has " + std::to_string(usable.size()) + " that can be used of " + std::to_string(gpus.list.size()));
+    return usable[static_cast<std::size_t>(rank)]->uuid;
+}
+
 }  // namespace lathe::device

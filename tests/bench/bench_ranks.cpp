@@ -81,7 +81,11 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     TrainerSettings settings;
     settings.maxUpdates = kSteps + kWarmUp;
     settings.maxGradNorm = 1.0;
-    Trainer(parts, settings).run();
+    const Ending ending = Trainer(parts, settings).run();
+    if (ending.state != rundir::State::Completed) {
+        std::fprintf(stderr, "rank %d: %s\n", rank, ending.why.c_str());
+        return;
+    }
     const double micros = (processMicros() - windows.started) / kSteps;
     if (std::FILE* file = std::fopen(answer.c_str(), "w")) {
         std::fprintf(file, "%f", micros);

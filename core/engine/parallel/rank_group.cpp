@@ -1,5 +1,8 @@
 #include "engine/parallel/rank_group.h"
 
+#include "engine/parallel/nccl.h"
+#include "engine/parallel/rank_board.h"
+
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -7,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 #include <thread>
 
 namespace lathe::engine {
@@ -43,11 +48,37 @@ bool awaitAll(c10d::Store& store, const RankPlace& place) {
     return true;
 }
 
+std::string textIn(c10d::Store& store, const std::string& key) {
+    const std::vector<std::uint8_t> bytes = store.get(key);
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Shared memory where all ranks can reach it; null everywhere where one cannot.
+std::unique_ptr<RankBoard> shareBoard(c10d::Store& store, const RankPlace& place) {
+    std::unique_ptr<RankBoard> board;
+    if (place.rank == 0) {
+        board = RankBoard::make(place.world);
+        store.set("board", board ? board->place() : std::string("none"));
+    } else {
+        board = RankBoard::open(textIn(store, "board"), place.rank, place.world);
+    }
+    store.set("board/" + std::to_string(place.rank), std::string(board ? "1" : "0"));
+    for (int rank = 0; rank < place.world; ++rank)
+        if (textIn(store, "board/" + std::to_string(rank)) != "1") return nullptr;
+    return board;
+}
+
+std::span<const std::byte> bytesOf(const at::Tensor& values) { return {static_cast<const std::byte*>(values.const_data_ptr()), values.nbytes()}; }
+
+bool fitsBoard(const at::Tensor& values) { return values.is_cpu() && values.is_contiguous() && values.nbytes() <= RankBoard::kMostBytes; }
+
 }  // namespace
 
 struct RankGroup::Impl {
     c10::intrusive_ptr<c10d::ProcessGroup> group;
-    int world = 1;
+    std::unique_ptr<RankBoard> board;   ///< null: everything goes through the group
+    std::chrono::milliseconds timeout{};
+    int rank = 0, world = 1;
     std::int64_t number = 0;
     std::function<void(std::int64_t)> onOperation;
 
@@ -72,6 +103,20 @@ private:
     std::function<void()> m_entering;
 };
 
+/// A sum of two ranks over shared memory, made when it is waited for.
+class BoardSum final : public RankGroup::Pending {
+public:
+    BoardSum(at::Tensor values, std::function<at::Tensor(const at::Tensor&)> theirs) : m_values(std::move(values)), m_theirs(std::move(theirs)) {}
+    void wait() override {
+        const at::NoGradGuard noGrad;
+        m_values.add_(m_theirs(m_values));
+    }
+
+private:
+    at::Tensor m_values;
+    std::function<at::Tensor(const at::Tensor&)> m_theirs;
+};
+
 }  // namespace
 
 RankGroup::RankGroup(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -81,25 +126,39 @@ Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     // c10d's flight recorder costs time in every operation, and groups of several threads in one process race in it.
     [[maybe_unused]] static const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
     auto impl = std::make_unique<Impl>();
+    impl->rank = place.rank;
     impl->world = place.world;
+    impl->timeout = std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout);
     impl->onOperation = place.onOperation;
     impl->entering();
     const auto file = c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world);
     file->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     const auto store = c10::make_intrusive<c10d::PrefixStore>("ranks", file);
     if (!awaitAll(*store, place)) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
+    impl->board = shareBoard(*store, place);
     const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     options->devices = {c10d::ProcessGroupGloo::createDeviceForInterface("lo")};
     options->threads = 2;
     const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
     impl->group = c10::make_intrusive<c10d::ProcessGroup>(store, place.rank, place.world);
     impl->group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
+    if (place.cuda) {
+        LATHE_TRY_ASSIGN(const auto nccl, makeNccl(ncclLibrary(), *store, place.rank, place.world, impl->timeout));
+        impl->group->setBackend(at::kCUDA, c10d::ProcessGroup::BackendType::NCCL, nccl);
+    }
     impl->group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
     impl->group->setGroupName("lathe");
     return std::unique_ptr<RankGroup>(new RankGroup(std::move(impl)));
 }
 
 std::unique_ptr<RankGroup::Pending> RankGroup::startSum(const at::Tensor& values) {
+    if (m_impl->board && m_impl->world == 2 && fitsBoard(values))
+        return std::make_unique<BoardSum>(values, [this](const at::Tensor& mine) {
+            m_impl->entering();
+            together([&] { m_impl->board->exchange(bytesOf(mine), m_impl->timeout.count()); });
+            auto* theirs = const_cast<std::byte*>(m_impl->board->of(1 - m_impl->rank).data());
+            return at::from_blob(theirs, mine.sizes(), mine.options());
+        });
     std::vector<at::Tensor> list{values};
     return std::make_unique<Work>(together([&] { return m_impl->group->allreduce(list); }), [this] { m_impl->entering(); });
 }
@@ -107,6 +166,12 @@ std::unique_ptr<RankGroup::Pending> RankGroup::startSum(const at::Tensor& values
 at::Tensor RankGroup::gather(const at::Tensor& mine) {
     m_impl->entering();
     at::Tensor in = mine.contiguous(), out = at::empty({in.numel() * m_impl->world}, in.options());
+    if (m_impl->board && fitsBoard(in)) {
+        together([&] { m_impl->board->exchange(bytesOf(in), m_impl->timeout.count()); });
+        for (int rank = 0; rank < m_impl->world && in.nbytes() > 0; ++rank)
+            std::memcpy(static_cast<std::byte*>(out.mutable_data_ptr()) + static_cast<std::size_t>(rank) * in.nbytes(), m_impl->board->of(rank).data(), in.nbytes());
+        return out;
+    }
     together([&] { return gatherInto(*m_impl->group, out, in)->wait(); });
     return out;
 }

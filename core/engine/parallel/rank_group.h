@@ -1,6 +1,7 @@
-// Ranks that talk to each other: c10d with Gloo behind the few operations that training needs. The only file that knows
+// Ranks that talk to each other: c10d with Gloo, behind the few operations that training needs. The only file that knows
 // c10d is rank_group.cpp.
 //
+// Tensors on GPUs go through NCCL (nccl.h). What is small and on the CPU goes through shared memory where all ranks are on one machine (rank_board.h), the rest through Gloo.
 // Ranks find each other through a file in the run folder, which nobody else may open; they connect over the loopback
 // interface, and no socket listens on another one. Every operation is entered by all ranks in the same order. A rank that
 // dies breaks the operation that the others are in (they get an exception at once); afterwards the group is of no use.
@@ -29,6 +30,7 @@ public:
 /// This process among the ranks of a session.
 struct RankPlace {
     int rank = 0, world = 1;
+    bool cuda = false;                                     ///< gradients lie on this process' GPU: NCCL sums them
     std::filesystem::path rendezvous;                      ///< fresh for each session; several ranks only
     std::chrono::seconds timeout{3600};                    ///< of one operation; the supervisor notices standstill earlier
     std::function<bool()> mayWait = [] { return true; };   ///< asked while other ranks are awaited; false gives up

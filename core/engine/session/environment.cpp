@@ -25,8 +25,8 @@ void applyDeterminism(const config::ParallelSection& section) {
     context.setBenchmarkCuDNN(!isExact);
 }
 
-Result<at::Device> chooseDevice(const config::ParallelSection& section) {
-    LATHE_TRY_ASSIGN(const std::string chosen, device::chooseDevice(section.device, device::gpus()));
+Result<at::Device> chooseDevice(const config::ParallelSection& section, int rank, int world) {
+    LATHE_TRY_ASSIGN(const std::string chosen, device::deviceOfRank(section.device, rank, world, device::gpus()));
     if (chosen == "cpu") return at::Device(at::kCPU);
     ::setenv("CUDA_VISIBLE_DEVICES", chosen.c_str(), 1);  // before LibTorch looks for devices: what it sees is cuda:0
     if (at::detail::getCUDAHooks().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0) return at::Device(at::kCUDA, 0);

@@ -11,8 +11,8 @@
 
 namespace lathe::engine {
 
-/// device::chooseDevice() as a device of LibTorch, set up for it. The error says why it cannot be used.
-Result<at::Device> chooseDevice(const config::ParallelSection& section);
+/// device::deviceOfRank() as a device of LibTorch, set up for it. The error says why it cannot be used.
+Result<at::Device> chooseDevice(const config::ParallelSection& section, int rank = 0, int world = 1);
 /// parallel.determinism, for the whole process; before LibTorch looks for devices.
 void applyDeterminism(const config::ParallelSection& section);
 /// parallel.threads, else OMP_NUM_THREADS, else this rank's share of the physical cores it may use; set for LibTorch and

@@ -8,6 +8,11 @@
 
 namespace lathe::engine {
 
+static RankPlace onDevice(RankPlace place, at::Device device) {
+    place.cuda = device.is_cuda();
+    return place;
+}
+
 Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
     const int session = rundir::newestSession(run);
     LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
@@ -19,10 +24,7 @@ Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, con
     setup->config = chosen;
     applyDeterminism(chosen.parallel);
     setup->threads = applyThreads(chosen.parallel, place.world);
-    LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel));
-    if (place.world > 1 && !setup->device.is_cpu())
-        return Error{ErrorCode::Unsupported, "Several ranks on GPUs need NCCL, which this build does not have; set parallel.device to cpu, or parallel.ranks to 1",
-                     "parallel.ranks", {}};
+    LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel, place.rank, place.world));
     LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report, place); }));
     if (!report(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
     LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(place); }));
@@ -54,7 +56,7 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
 
 Result<void> Setup::buildModel(const RankPlace& place) {
     LATHE_TRY_ASSIGN(precision, makePrecision(config.precision, device));
-    LATHE_TRY_ASSIGN(parallel, makeParallel(config.parallel, place));
+    LATHE_TRY_ASSIGN(parallel, makeParallel(config.parallel, onDevice(place, device)));
     const auto seed = static_cast<std::uint64_t>(config.run.seed);
     LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), device));
     if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));

@@ -201,6 +201,22 @@ private Q_SLOTS:
         QCOMPARE(*chooseDevice("auto", gpus(LATHE_FAKE_NVML)), std::string("GPU-11111111-bbbb"));
     }
 
+    void ranksGetAGpuEachOrNone() {
+        const Gpus two = gpus(LATHE_FAKE_NVML), none = gpus("/nowhere/libnvidia-ml.so.1");
+        QCOMPARE(*deviceOfRank("cuda", 0, 2, two), std::string("GPU-00000000-aaaa"));
+        QCOMPARE(*deviceOfRank("auto", 1, 2, two), std::string("GPU-11111111-bbbb"));
+        QCOMPARE(*deviceOfRank("cpu", 3, 4, two), std::string("cpu"));
+        QCOMPARE(*deviceOfRank("auto", 3, 4, none), std::string("cpu"));
+        QCOMPARE(*deviceOfRank("GPU-00000000-aaaa", 0, 1, two), std::string("GPU-00000000-aaaa"));
+        const auto tooMany = deviceOfRank("cuda", 0, 4, two), named = deviceOfRank("GPU-00000000-aaaa", 0, 2, two);
+        QVERIFY(!tooMany.ok() && !named.ok() && !deviceOfRank("cuda", 0, 2, none).ok());
+        QCOMPARE(tooMany.error().key, std::string("parallel.ranks"));
+        QVERIFY2(tooMany.error().sentence.find("4 ranks on GPUs need one each, and this machine has 2 that can be used of 2") != std::string::npos, tooMany.error().sentence.c_str());
+        QVERIFY2(named.error().sentence.find("names a single one") != std::string::npos, named.error().sentence.c_str());
+        qputenv("FAKE_NVML", "old-gpu");
+        QVERIFY(!deviceOfRank("cuda", 0, 2, gpus(LATHE_FAKE_NVML)).ok());
+    }
+
     void theSamplerMeasuresBetweenItsCalls() {
         QTemporaryDir root;
         writeMachine(root);
