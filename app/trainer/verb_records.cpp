@@ -1,6 +1,7 @@
 // What a program logged beside its curves: tables, histograms, texts, pictures, summary values, checkpoints of its own.
 #include "actions.h"
 
+#include "config/series_names.h"
 #include "output.h"
 #include "record_files.h"
 #include "rundir/json_reader.h"
@@ -32,7 +33,7 @@ static std::string shownText(std::string text) {
 static Result<json> contentJson(const rundir::RunFolder& run, const live::RecordFrame& record, const std::string& content) {
     if (record.type == FrameType::Image) return json((rundir::RunFolder(run.place()).blobs() / record.blob).string());
     if (record.type == FrameType::Text) return json(content);
-    if (record.type != FrameType::Histogram) return rundir::parseStrict(content, "The " + std::string(live::recordWord(record.type)) + " \"" + record.name + "\"");
+    if (live::recordKind(record.type)->isJson) return rundir::parseStrict(content, "The " + std::string(live::recordWord(record.type)) + " \"" + record.name + "\"");
     LATHE_TRY_ASSIGN(const auto histogram, store::parseHistogram(content));
     json out = {{"edges", json::array()}, {"counts", json::array()}};
     for (const double edge : histogram.edges) out["edges"].push_back(rundir::numberJson(edge));
@@ -114,6 +115,9 @@ static ExitCode list(const Options& options, const std::vector<store::RecordSumm
     return ExitCode::Completed;
 }
 
+/// Also by the name as the script gave it, which may not be fit to be shown.
+static bool isCalled(const store::RecordSummary& record, const std::string& name) { return record.name == name || record.name == config::cleanSeriesName(name); }
+
 ExitCode records(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -123,7 +127,7 @@ ExitCode records(const Options& options) {
     if (!names) return fail(options, names.error());
     if (options.more.empty() && !options.step && options.out.empty()) return list(options, *names);
     for (const std::string& wanted : options.more) {
-        const bool known = std::any_of(names->begin(), names->end(), [&](const auto& one) { return one.name == wanted; });
+        const bool known = std::any_of(names->begin(), names->end(), [&](const auto& one) { return isCalled(one, wanted); });
         if (!known) return fail(options, Error{ErrorCode::NotFound, "Nothing called \"" + wanted.substr(0, 200) + "\" was logged; lathe-trainer records " + options.target + " lists what was", {}, {}});
     }
     std::optional<RecordFiles> files;
@@ -134,7 +138,8 @@ ExitCode records(const Options& options) {
     }
     Printer printer(options, *run, std::move(files));
     for (const auto& one : *names) {
-        if (!options.more.empty() && std::find(options.more.begin(), options.more.end(), one.name) == options.more.end()) continue;
+        const bool wanted = std::any_of(options.more.begin(), options.more.end(), [&](const std::string& name) { return isCalled(one, name); });
+        if (!options.more.empty() && !wanted) continue;
         const auto visited = visit(**reader, one, options.step, [&](const live::RecordFrame& record) { printer.take(record); });
         if (!visited) return fail(options, visited.error());
     }

@@ -89,15 +89,22 @@ std::string cleanSeriesName(std::string_view name) {
     return clean.find_first_not_of(' ') == std::string::npos ? "unnamed" : clean;
 }
 
+/// What is remembered of a name: a giant is not kept.
+static std::string keyOf(std::string_view name) { return name.size() <= kMostSeriesNameBytes ? std::string(name) : cleanSeriesName(name); }
+
+const std::string* SeriesNames::find(std::string_view name) const {
+    const auto known = m_given.find(keyOf(name));
+    return known == m_given.end() ? nullptr : &known->second;
+}
+
 const std::string& SeriesNames::of(std::string_view name) {
+    if (const std::string* known = find(name)) return *known;
     const std::string clean = cleanSeriesName(name);
-    const std::string_view key = name.size() <= kMostSeriesNameBytes ? name : std::string_view(clean);  // a giant is not kept
-    if (const auto known = m_given.find(key); known != m_given.end()) return known->second;
     std::string given = standardSeriesName(clean);
     if (m_taken.contains(given)) given = clean;
     for (int number = 2; m_taken.contains(given); ++number) given = clean + " (" + std::to_string(number) + ")";
     m_taken.insert(given);
-    return m_given.emplace(std::string(key), std::move(given)).first->second;
+    return m_given.emplace(keyOf(name), std::move(given)).first->second;
 }
 
 }  // namespace lathe::config

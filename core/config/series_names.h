@@ -25,6 +25,8 @@ class SeriesNames {
 public:
     /// The series for a program's name; the same for the same name.
     const std::string& of(std::string_view name);
+    /// The same where it was given already, else null.
+    const std::string* find(std::string_view name) const;
 
 private:
     std::map<std::string, std::string, std::less<>> m_given;

@@ -8,11 +8,13 @@
 #include "base/number_text.h"
 #include "config/utf8.h"
 #include "rundir/json_reader.h"
+#include "store/record_content.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -24,6 +26,9 @@ using nlohmann::json;
 
 static constexpr std::size_t kMostSentence = 4096;
 static constexpr std::size_t kMostSeries = std::numeric_limits<std::uint16_t>::max();
+static constexpr std::size_t kMostRows = 4096;    ///< of one message: how often it may name a series
+static constexpr std::size_t kMostCauses = 100;   ///< that are told one by one
+static constexpr std::size_t kFrameBytes = 16;    ///< of a frame beside its payload
 
 std::string newProgramToken() {
     std::random_device random;
@@ -56,7 +61,7 @@ Result<std::unique_ptr<ProgramFrames>> ProgramFrames::listen(const rundir::RunFo
                                                              int session, std::string token) {
     std::unique_ptr<ProgramFrames> frames(new ProgramFrames(run, segment, ring, session, std::move(token)));
     frames->m_runId = summary.id;
-    const auto take = [self = frames.get()](const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) { return self->take(from, type, body); };
+    const auto take = [self = frames.get()](const live::Producer& from, std::uint16_t type, std::span<const std::byte> body) { return self->take(from, type, body); };
     LATHE_TRY_ASSIGN(frames->m_server, live::ProducerServer::listen(run.producerSocket(), {frames->m_token, summary.id, summary.name}, take));
     return frames;
 }
@@ -65,14 +70,27 @@ std::vector<std::pair<std::string, std::string>> ProgramFrames::environment() co
     return {{"LATHE_SOCKET", rundir::RunFolder(m_run.place()).producerSocket().string()}, {"LATHE_TOKEN", m_token}, {"LATHE_RUN", m_runId}};
 }
 
-Result<void> ProgramFrames::take(const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) {
+Result<std::size_t> ProgramFrames::take(const live::Producer& from, std::uint16_t type, std::span<const std::byte> body) {
+    const std::size_t before = m_written;
+    if (type < live::kFirstProducerMessage) LATHE_TRY(takeFrame(from, static_cast<FrameType>(type), body));
+    else LATHE_TRY(takeMessage(from, static_cast<ProducerMessage>(type), body));
+    return m_written - before;
+}
+
+/// Types that are not known are those of a newer client, which knows that older supervisors leave them out.
+Result<void> ProgramFrames::takeFrame(const live::Producer& from, FrameType type, std::span<const std::byte> body) {
+    if (type == FrameType::Series) return takeSeries(from, body);
+    if (type == FrameType::Points) return takePoints(from, body);
+    if (type == FrameType::Event) return takeEvent(body);
+    return live::isRecord(type) ? takeRecord(type, body) : Result<void>();
+}
+
+Result<void> ProgramFrames::takeMessage(const live::Producer& from, ProducerMessage type, std::span<const std::byte> body) {
     switch (type) {
         case ProducerMessage::Hello: takeHello(from); return {};
-        case ProducerMessage::Series: return takeSeries(from, body);
-        case ProducerMessage::Points: return takePoints(from, body);
-        case ProducerMessage::Event: return takeEvent(body);
         case ProducerMessage::Total: return takeTotal(body);
         case ProducerMessage::Goodbye: return takeGoodbye(from, body);
+        case ProducerMessage::Listens: return takeListens(from, body);
         case ProducerMessage::Saved: {
             ByteReader in(body);
             const auto number = in.get<std::int64_t>();
@@ -80,28 +98,58 @@ Result<void> ProgramFrames::take(const live::Producer& from, ProducerMessage typ
             m_saved = std::max(m_saved, number);
             return {};
         }
-        case ProducerMessage::Listens: {
-            ByteReader in(body);
-            m_heeds |= in.get<std::uint8_t>();
-            return in.finished() ? Result<void>() : malformed("listens");
-        }
-        default: break;
+        default: return {};
     }
-    if (live::isRecord(static_cast<FrameType>(type))) return takeRecord(static_cast<FrameType>(type), body);
-    return {};  // of a newer client, which knows that older supervisors leave it out
 }
 
 void ProgramFrames::takeHello(const live::Producer& from) {
-    if (m_namesOf.empty()) m_first = from.id;
-    if (!m_namesOf.try_emplace(from.id).second) return;  // has connected again
+    if (m_senders.empty()) m_first = from.id;
+    if (!m_senders.try_emplace(from.id, Sender{&from, {}, 0, false}).second) return;  // has connected again
     const std::string program = cleaned(from.program, 200);
     tell("program", (program.empty() ? "A program" : program) + " logs to this run", json{{"program", program}}.dump(), m_step, Clock::system().wallNs());
 }
 
-Result<std::uint16_t> ProgramFrames::declare(const std::string& name, const std::string& unit) {
+Result<void> ProgramFrames::takeListens(const live::Producer& from, std::span<const std::byte> body) {
+    ByteReader in(body);
+    m_senders.at(from.id).heeds |= in.get<std::uint8_t>();
+    return in.finished() ? Result<void>() : malformed("listens");
+}
+
+bool ProgramFrames::listensFor(unsigned wish) const {
+    return std::any_of(m_senders.begin(), m_senders.end(), [wish](const auto& one) { return one.second.from->connections > 0 && (one.second.heeds & wish) != 0; });
+}
+
+void ProgramFrames::acknowledge(std::uint64_t recordedSequence) {
+    if (recordedSequence < m_segment.lastSequence(m_ring)) return;  // some of it lies in the ring still
+    m_server->acknowledge();
+    m_flushDue = false;
+}
+
+/// Something is not kept as it came: told once for each cause, and at the end how often it was.
+void ProgramFrames::replace(const std::string& cause, std::int64_t step, std::int64_t wallNs) {
+    static const std::string kOthers = "More is left out or replaced, for too many reasons to tell them one by one";
+    const std::string& known = m_notKept.contains(cause) || m_notKept.size() < kMostCauses ? cause : kOthers;
+    if (++m_notKept[known] == 1) tell("warning", known, {}, step, wallNs);
+}
+
+void ProgramFrames::tellMissing(const live::Producer& from) {
+    if (from.missing == 0) return;
+    tell("warning", cleaned(from.program, 200) + " had to drop " + std::to_string(from.missing) + " of its messages", {}, m_step, Clock::system().wallNs());
+}
+
+void ProgramFrames::tellTheRest() {
+    for (const auto& [id, sender] : m_senders)
+        if (!sender.hasLeft) tellMissing(*sender.from);
+    for (const auto& [cause, times] : m_notKept)
+        if (times > 1) tell("warning", std::to_string(times) + " times in all: " + cause, {}, m_step, Clock::system().wallNs());
+    m_notKept.clear();
+}
+
+/// The series of a standard name, declared where it is new; nothing where the run is full.
+std::optional<std::uint16_t> ProgramFrames::declare(const std::string& name, const std::string& unit) {
     const auto known = m_series.find(name);
     if (known != m_series.end()) return known->second;
-    if (m_series.size() >= kMostSeries) return Error{ErrorCode::Unsupported, "A run has at most " + std::to_string(kMostSeries) + " series", {}, {}};
+    if (m_series.size() >= kMostSeries) return std::nullopt;
     const auto id = static_cast<std::uint16_t>(m_series.size());
     m_series.emplace(name, id);
     live::encode(live::SeriesFrame{id, name, unit}, m_payload);
@@ -112,13 +160,21 @@ Result<std::uint16_t> ProgramFrames::declare(const std::string& name, const std:
 Result<void> ProgramFrames::takeSeries(const live::Producer& from, std::span<const std::byte> body) {
     const auto frame = live::decodeSeries(body);
     if (!frame) return malformed("series");
+    if (m_series.size() >= kMostSeries && m_names.find(frame->name) == nullptr) return {};  // told with its first value
     const std::string& given = m_names.of(frame->name);
     const std::string clean = config::cleanSeriesName(frame->name);
     if (given != clean && given != config::standardSeriesName(clean) && !m_series.contains(given))
         tell("note", "The series \"" + clean + "\" is shown as \"" + given + "\": another one of this run means the same and has its name", {}, m_step, Clock::system().wallNs());
-    LATHE_TRY_ASSIGN(const std::uint16_t id, declare(given, cleaned(frame->unit, 40)));
-    m_namesOf[from.id][frame->id] = id;
+    if (const auto id = declare(given, cleaned(frame->unit, 40))) m_senders.at(from.id).names[frame->id] = *id;
     return {};
+}
+
+/// Where the declaration was among what the program had to drop, the value is kept under a name that says so.
+std::optional<std::uint16_t> ProgramFrames::seriesOf(const Sender& sender, std::uint16_t id) {
+    const auto known = sender.names.find(id);
+    if (known != sender.names.end()) return known->second;
+    const std::string unnamed = "unnamed/" + std::to_string(id);
+    return m_series.size() < kMostSeries || m_names.find(unnamed) != nullptr ? declare(m_names.of(unnamed), {}) : std::nullopt;
 }
 
 std::int64_t ProgramFrames::activeAt(std::int64_t wallNs) const {
@@ -136,22 +192,29 @@ Result<void> ProgramFrames::takePoints(const live::Producer& from, std::span<con
     const std::size_t count = in.get<std::uint16_t>();
     if (!in.ok() || in.left() != count * (sizeof(std::uint16_t) + sizeof(double))) return malformed("points");
     points.items.reserve(count);
-    const Names& names = m_namesOf[from.id];
+    const Sender& sender = m_senders.at(from.id);
+    std::size_t rows = 1;
     for (std::size_t i = 0; i < count; ++i) {
         const auto id = in.get<std::uint16_t>();
         const auto value = in.get<double>();
-        const auto known = names.find(id);
-        // Its declaration was among what the program had to drop: the value is kept under a name that says so.
-        std::uint16_t series = 0;
-        if (known != names.end()) series = known->second;
-        else if (auto unnamed = declare(m_names.of("unnamed/" + std::to_string(id)), {}); unnamed) series = *unnamed;
-        else return std::move(unnamed).error();
-        if (m_inRow.size() <= series) m_inRow.resize(std::size_t{series} + 1);
-        if (m_inRow[series]) writePoints(points);  // named twice: a row has one value of a series
-        m_inRow[series] = true;
-        points.items.push_back({series, value});
+        const auto series = seriesOf(sender, id);
+        if (!series) {
+            replace("Values are left out: a run has at most " + std::to_string(kMostSeries) + " series", points.step, points.wallNs);
+            continue;
+        }
+        if (m_inRow.size() <= *series) m_inRow.resize(std::size_t{*series} + 1);
+        if (m_inRow[*series] && rows == kMostRows) {
+            replace("Values are left out: a message names a series more than " + std::to_string(kMostRows) + " times", points.step, points.wallNs);
+            continue;
+        }
+        if (m_inRow[*series]) {  // named twice: a row has one value of a series
+            writePoints(points);
+            ++rows;
+        }
+        m_inRow[*series] = true;
+        points.items.push_back({*series, value});
     }
-    writePoints(points);
+    if (count == 0 || !points.items.empty()) writePoints(points);
     return {};
 }
 
@@ -175,26 +238,53 @@ Result<void> ProgramFrames::takeEvent(std::span<const std::byte> body) {
     static constexpr std::array<std::string_view, 3> kKinds = {"note", "warning", "error"};
     const bool known = std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
     const bool usable = facts.size() <= live::kMostInlineBytes && rundir::parseStrict(facts, "event");
-    tell(known ? kind : "note", cleaned(text, kMostSentence), usable ? facts : std::string(), step, wallNs);
+    std::string sentence = cleaned(text, kMostSentence);
+    if (text.size() > kMostSentence) sentence += " … (cut, it has " + std::to_string(text.size()) + " bytes)";
+    tell(known ? kind : "note", sentence, usable ? facts : std::string(), step, wallNs);
+    if (text.size() > kMostSentence) replace("A note is cut to " + std::to_string(kMostSentence) + " bytes; longer texts can be logged as text", step, wallNs);
     return {};
 }
 
 static std::string whatOf(const live::RecordFrame& record) { return std::string(live::recordWord(record.type)) + " \"" + record.name + "\""; }
 
-/// Whether the content is what its type says; metrics of a checkpoint get the names that their curves have.
-static Result<void> settleContent(live::RecordFrame& record) {
-    if (record.type == FrameType::Text) record.content = cleaned(std::move(record.content), live::kMaxProducerMessage);
-    if (record.type != FrameType::Table && record.type != FrameType::Summary && record.type != FrameType::OwnCheckpoint) return {};
-    LATHE_TRY_ASSIGN(json content, rundir::parseStrict(record.content, "The " + whatOf(record)));
-    if (record.type != FrameType::OwnCheckpoint) return {};
-    rundir::JsonReader reader(content, "The " + whatOf(record));
-    json facts = {{"path", reader.text("path")}, {"bytes", reader.integer("bytes", 0)}, {"metrics", json::object()}};
-    if (reader.has("metrics")) {
-        for (const auto& [name, value] : reader.textMap("metrics")) facts["metrics"][config::standardSeriesName(config::cleanSeriesName(name))] = value;
-    }
-    LATHE_TRY(reader.check());
+static Result<void> checkHistogram(const std::string& content) {
+    LATHE_TRY_ASSIGN(const auto histogram, store::parseHistogram(content));
+    const bool counted = std::all_of(histogram.counts.begin(), histogram.counts.end(), [](double count) { return std::isfinite(count) && count >= 0; });
+    return counted ? Result<void>() : Error{ErrorCode::Corrupt, "A count of the histogram is negative or not finite", {}, {}};
+}
+
+/// The media type goes by what the file is.
+static Result<void> settleImage(live::RecordFrame& record) {
+    if (record.content.starts_with("\x89PNG\r\n\x1a\n")) record.form = "image/png";
+    else if (record.content.starts_with("\xff\xd8\xff")) record.form = "image/jpeg";
+    else return Error{ErrorCode::Corrupt, "It is neither a PNG nor a JPEG file", {}, {}};
+    return {};
+}
+
+/// Metrics get the names that their curves have.
+static Result<void> settleCheckpoint(live::RecordFrame& record) {
+    LATHE_TRY_ASSIGN(const auto checkpoint, store::parseOwnCheckpoint(record.content));
+    json facts = {{"path", checkpoint.path}, {"bytes", checkpoint.bytes}, {"metrics", json::object()}};
+    for (const auto& [name, value] : checkpoint.metrics) facts["metrics"][config::standardSeriesName(config::cleanSeriesName(name))] = value;
     record.content = facts.dump();
     return {};
+}
+
+/// Whether the content is what its type says.
+static Result<void> settleContent(live::RecordFrame& record) {
+    switch (record.type) {
+        case FrameType::Histogram: return checkHistogram(record.content);
+        case FrameType::Image: return settleImage(record);
+        case FrameType::Table: {
+            const auto table = store::parseTable(record.content);
+            return table ? Result<void>() : table.error();
+        }
+        case FrameType::OwnCheckpoint: return settleCheckpoint(record);
+        default: break;
+    }
+    if (!live::recordKind(record.type)->isJson) return {};
+    const auto value = rundir::parseStrict(record.content, "The " + whatOf(record));
+    return value ? Result<void>() : value.error();
 }
 
 /// A large content lies in blobs/ under its hash, and the frame holds only the hash.
@@ -224,13 +314,18 @@ Result<void> ProgramFrames::takeRecord(FrameType type, std::span<const std::byte
     record.form = cleaned(in.getText(), 100);
     record.content = in.getText();
     if (!in.finished()) return malformed("record");
+    const bool isText = type == FrameType::Text || live::recordKind(type)->isJson;
+    if (isText && config::firstBadUtf8(record.content) != std::string_view::npos) {
+        record.content = config::repairedUtf8(std::move(record.content));
+        replace("Bytes of the " + whatOf(record) + " that are not UTF-8 are shown as \"?\"", record.step, record.wallNs);
+    }
     auto kept = settleContent(record);
     if (kept) kept = putAside(record);
     if (kept) {
         live::encode(record, m_payload);
         write(type);
     } else {
-        tell("warning", "The " + whatOf(record) + " of step " + std::to_string(record.step) + " is left out: " + kept.error().text(), {}, record.step, record.wallNs);
+        replace("The " + whatOf(record) + " is left out: " + kept.error().text(), record.step, record.wallNs);
     }
     return {};
 }
@@ -250,8 +345,8 @@ Result<void> ProgramFrames::takeGoodbye(const live::Producer& from, std::span<co
     const auto how = in.get<std::uint8_t>();
     std::string why = cleaned(in.getText(), kMostSentence);
     if (!in.finished() || how > static_cast<std::uint8_t>(Goodbye::How::Stopped)) return malformed("goodbye");
-    if (from.missing > 0)
-        tell("warning", cleaned(from.program, 200) + " had to drop " + std::to_string(from.missing) + " of its messages", {}, m_step, Clock::system().wallNs());
+    tellMissing(from);
+    m_senders.at(from.id).hasLeft = m_flushDue = true;
     if (m_firstHasLeft) return {};
     m_firstHasLeft = from.id == m_first;
     m_goodbye = Goodbye{static_cast<Goodbye::How>(how), std::move(why)};
@@ -264,6 +359,7 @@ void ProgramFrames::tell(const std::string& kind, const std::string& text, const
 }
 
 void ProgramFrames::write(FrameType type) {
+    m_written += kFrameBytes + m_payload.size();
     if (const auto written = m_segment.write(m_ring, type, m_payload); !written) log::warning(written.error().text());
 }
 

@@ -43,16 +43,22 @@ public:
     /// For the program's environment: LATHE_SOCKET (path), LATHE_TOKEN, LATHE_RUN (id).
     std::vector<std::pair<std::string, std::string>> environment() const;
     int pollFd() const { return m_server->pollFd(); }
-    /// Takes what has come, about a MiB at most; drain the ring before the next call.
+    /// Takes what has come, as much as makes about a MiB of frames; drain the ring before the next call.
     void poll() { m_server->poll(); }
+    /// Frames up to this sequence number are durable: where those are all, programs are told that what they sent is safe.
+    void acknowledge(std::uint64_t recordedSequence);
+    /// Whether programs wait for that: one says goodbye, or much of what they sent is not safe yet.
+    bool wantsFlush() const { return m_flushDue || m_server->unacknowledged() >= live::ProducerServer::kMostAtOnce; }
+    /// Tells what was left out or went missing, as events. Once, when no program is heard any more.
+    void tellTheRest();
     void setWishes(const live::Control& control) { m_server->setWishes(control.stop, control.saveRequests); }
 
     int producers() const { return m_server->producers(); }      ///< programs that have ever said hello
     int connections() const { return m_server->connections(); }
     std::vector<std::int64_t> peers() const { return m_server->peers(); }   ///< processes behind the connections
     /// Whether a program that is connected has said that it heeds this wish.
-    bool listensForStop() const { return connections() > 0 && (m_heeds & 1) != 0; }
-    bool listensForSave() const { return connections() > 0 && (m_heeds & 2) != 0; }
+    bool listensForStop() const { return listensFor(1); }
+    bool listensForSave() const { return listensFor(2); }
     std::int64_t savedRequests() const { return m_saved; }       ///< newest "save now" that the program says it has done
     std::uint64_t missing() const { return m_server->missing(); }///< messages that programs had to drop
     /// Of the program that connected first; while it has not said any, of the one that did so last.
@@ -60,10 +66,17 @@ public:
 
 private:
     ProgramFrames(rundir::RunFolder run, live::Segment& segment, int ring, int session, std::string token);
-    /// What one sender's series ids mean.
-    using Names = std::map<std::uint16_t, std::uint16_t>;
+    /// One program, over all its connections.
+    struct Sender {
+        const live::Producer* from = nullptr;
+        std::map<std::uint16_t, std::uint16_t> names;   ///< what its series ids mean
+        unsigned heeds = 0;                             ///< wishes: 1 stop, 2 save
+        bool hasLeft = false;                           ///< it said goodbye
+    };
 
-    Result<void> take(const live::Producer& from, live::ProducerMessage type, std::span<const std::byte> body);
+    Result<std::size_t> take(const live::Producer& from, std::uint16_t type, std::span<const std::byte> body);
+    Result<void> takeFrame(const live::Producer& from, live::FrameType type, std::span<const std::byte> body);
+    Result<void> takeMessage(const live::Producer& from, live::ProducerMessage type, std::span<const std::byte> body);
     void takeHello(const live::Producer& from);
     Result<void> takeSeries(const live::Producer& from, std::span<const std::byte> body);
     Result<void> takePoints(const live::Producer& from, std::span<const std::byte> body);
@@ -72,8 +85,13 @@ private:
     Result<void> takeRecord(live::FrameType type, std::span<const std::byte> body);
     Result<void> takeTotal(std::span<const std::byte> body);
     Result<void> takeGoodbye(const live::Producer& from, std::span<const std::byte> body);
-    Result<std::uint16_t> declare(const std::string& name, const std::string& unit);
+    Result<void> takeListens(const live::Producer& from, std::span<const std::byte> body);
+    std::optional<std::uint16_t> declare(const std::string& name, const std::string& unit);
+    std::optional<std::uint16_t> seriesOf(const Sender& sender, std::uint16_t id);
     Result<void> putAside(live::RecordFrame& record) const;
+    bool listensFor(unsigned wish) const;
+    void tellMissing(const live::Producer& from);
+    void replace(const std::string& cause, std::int64_t step, std::int64_t wallNs);
     void tell(const std::string& kind, const std::string& text, const std::string& json, std::int64_t step, std::int64_t wallNs);
     void write(live::FrameType type);
     std::int64_t activeAt(std::int64_t wallNs) const;
@@ -83,14 +101,15 @@ private:
     live::Segment& m_segment;
     const int m_ring, m_session;
     std::string m_token;
-    unsigned m_heeds = 0;
     std::int64_t m_attempt = 0, m_step = 0, m_saved = 0;
     std::int64_t m_startMonotonicNs = 0, m_startWallNs = 0;
     config::SeriesNames m_names;
     std::map<std::string, std::uint16_t> m_series;        ///< by standard name: id in the ring
-    std::map<std::string, Names> m_namesOf;               ///< by sender
+    std::map<std::string, Sender> m_senders;              ///< by id
+    std::map<std::string, std::uint64_t> m_notKept;       ///< why something is not kept as it came, and how often
     std::string m_first;                                  ///< sender that connected first
-    bool m_firstHasLeft = false;
+    bool m_firstHasLeft = false, m_flushDue = false;
+    std::size_t m_written = 0;                            ///< bytes of payloads
     std::optional<Goodbye> m_goodbye;
     std::vector<std::byte> m_payload;
     std::vector<bool> m_inRow;                             ///< series that the row being made has a value of

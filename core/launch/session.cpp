@@ -58,7 +58,8 @@ bool Session::turn(int milliseconds) {
     if (m_book->takeHold()) holdForWorker();
     watchHeartbeat();
     sampleDevices();
-    if (now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
+    const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
+    if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
     climb();
     m_awake.look();
@@ -104,6 +105,7 @@ void Session::flush() {
         m_segment->setRecorderBytes(number, positions[ring]);
     }
     m_segment->setControl(m_control);
+    if (m_program) m_program->acknowledge(m_control.recordedSeq[0]);  // its ring is the first
 }
 
 /// A command has no slot of its own: that its process lives is its sign of life.
@@ -390,11 +392,13 @@ ExitCode Session::close(const Error* problem) {
     std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);
     if (m_book && m_segment) {
         takeTheRest();
+        if (m_program) m_program->tellTheRest();
         drainLast();
         restoreBest();
     }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (problem == nullptr) goBack(end);
+    if (m_program && m_program->missing() > 0) end.why += ". " + std::to_string(m_program->missing()) + " messages of the script are missing: it had to drop them";
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
     // A failure for what the configuration says is told apart for scripts.

@@ -66,18 +66,6 @@ void encode(const DigestFrame& frame, std::vector<std::byte>& out) {
     put(out, frame.gradNorm);
 }
 
-std::string_view recordWord(FrameType type) {
-    switch (type) {
-        case FrameType::Table: return "table";
-        case FrameType::Histogram: return "histogram";
-        case FrameType::Text: return "text";
-        case FrameType::Image: return "image";
-        case FrameType::Summary: return "summary";
-        case FrameType::OwnCheckpoint: return "checkpoint";
-        default: return "";
-    }
-}
-
 Result<SeriesFrame> decodeSeries(std::span<const std::byte> payload) {
     ByteReader in(payload);
     SeriesFrame frame;

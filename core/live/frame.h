@@ -5,6 +5,7 @@
 #include "base/counters.h"
 #include "base/result.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,7 +19,7 @@ enum class FrameType : std::uint16_t {
     Series = 1,     ///< names a series id of this ring before its first point
     Points = 2,     ///< one row of values at one update attempt
     Event = 3,      ///< something that happened
-    Table = 4,      ///< 4 … 9 are records
+    Table = 4,      ///< records: kRecordKinds
     Histogram = 5,
     Text = 6,
     Image = 7,
@@ -26,9 +27,27 @@ enum class FrameType : std::uint16_t {
     OwnCheckpoint = 9, ///< a checkpoint file of a program that is not ours
     Digest = 10     ///< what one update computed, for the proof of a resume
 };
-constexpr bool isRecord(FrameType type) { return type >= FrameType::Table && type <= FrameType::OwnCheckpoint; }
-/// "table", "histogram", "text", "image", "summary", "checkpoint" of records.
-std::string_view recordWord(FrameType type);
+
+/// What is kept under a name beside the curves.
+struct RecordKind {
+    FrameType type;
+    std::string_view word;
+    bool isJson;   ///< its content is one JSON value
+};
+constexpr std::array<RecordKind, 6> kRecordKinds = {{
+    {FrameType::Table, "table", true}, {FrameType::Histogram, "histogram", false}, {FrameType::Text, "text", false},
+    {FrameType::Image, "image", false}, {FrameType::Summary, "summary", true}, {FrameType::OwnCheckpoint, "checkpoint", true},
+}};
+/// Null where a frame of this type is no record.
+constexpr const RecordKind* recordKind(FrameType type) {
+    for (const RecordKind& kind : kRecordKinds) {
+        if (kind.type == type) return &kind;
+    }
+    return nullptr;
+}
+constexpr bool isRecord(FrameType type) { return recordKind(type) != nullptr; }
+/// Empty where a frame of this type is no record.
+constexpr std::string_view recordWord(FrameType type) { return isRecord(type) ? recordKind(type)->word : std::string_view(); }
 
 /// Declares `id` (unique within one ring and session).
 struct SeriesFrame {

@@ -21,7 +21,6 @@ namespace {
 constexpr std::uint64_t kMagic = 0x475250454854414cull;  // "LATHEPRG" as little-endian bytes
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kMaxHello = 4096;
-constexpr std::size_t kMaxConnections = 64;
 constexpr std::size_t kMaxProducers = 4096;
 constexpr std::size_t kReadBytes = 128u << 10;   // of one connection at a time, so that none can starve the others
 constexpr std::size_t kMaxUnsent = 4096;         // answers are small; a peer that reads none of them is not waited for
@@ -30,8 +29,9 @@ struct Connection {
     int fd = -1;
     Producer* producer = nullptr;  ///< nothing before its hello
     Bytes in, out;
+    bool hasMore = false;          ///< whole messages wait in `in`
     bool wishesDue = false;
-    std::uint64_t takenTold = 0;
+    std::uint64_t durableTold = 0;
 };
 
 Bytes message(ProducerMessage type, const Bytes& body) {
@@ -58,6 +58,7 @@ struct ProducerServer::Impl {
     Control::Stop stop = Control::Stop::None;
     std::int64_t saveRequests = 0;
     std::uint64_t refused = 0;
+    std::size_t unacknowledged = 0;
 
     ~Impl() {
         for (const Connection& connection : connections) ::close(connection.fd);
@@ -70,7 +71,7 @@ struct ProducerServer::Impl {
 
     void watch(const Connection& connection) const {
         epoll_event event{};
-        event.events = connection.out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT;
+        event.events = connection.out.empty() && !connection.hasMore ? EPOLLIN : EPOLLIN | EPOLLOUT;  // always writable: wakes at once
         event.data.fd = connection.fd;
         if (::epoll_ctl(epoll, EPOLL_CTL_MOD, connection.fd, &event) != 0) ::epoll_ctl(epoll, EPOLL_CTL_ADD, connection.fd, &event);
     }
@@ -79,14 +80,19 @@ struct ProducerServer::Impl {
         while (true) {
             const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
             if (fd < 0) return;
-            if (!peerIsThisUser(fd) || connections.size() >= kMaxConnections) {
+            if (!peerIsThisUser(fd)) {
                 ++refused;
                 ::close(fd);
                 continue;
             }
             connections.emplace_back();
             connections.back().fd = fd;
-            watch(connections.back());
+            if (connections.size() > kMostConnections) {
+                refuse(connections.back(), refusal("This run has " + std::to_string(kMostConnections) + " connections already, as many as it may have"));
+                end(std::prev(connections.end()));
+            } else {
+                watch(connections.back());
+            }
         }
     }
 
@@ -111,15 +117,15 @@ struct ProducerServer::Impl {
             putBytes(connection.out, message(ProducerMessage::Wishes, body));
             connection.wishesDue = false;
         }
-        if (connection.takenTold != connection.producer->taken && connection.out.size() < kMaxUnsent) {
+        if (connection.durableTold != connection.producer->durable && connection.out.size() < kMaxUnsent) {
             Bytes body;
-            put(body, connection.producer->taken);
+            put(body, connection.producer->durable);
             putBytes(connection.out, message(ProducerMessage::Taken, body));
-            connection.takenTold = connection.producer->taken;
+            connection.durableTold = connection.producer->durable;
         }
     }
 
-    Result<void> greet(Connection& connection, std::span<const std::byte> body) {
+    Result<std::size_t> greet(Connection& connection, std::span<const std::byte> body) {
         ByteReader in(body);
         if (in.get<std::uint64_t>() != kMagic) return refusal("This socket takes what programs log for a run of Lathe; something else was sent");
         const auto version = in.get<std::uint32_t>();
@@ -135,33 +141,35 @@ struct ProducerServer::Impl {
         producer.id = id;
         producer.program = program.substr(0, 200);
         connection.producer = &producer;
-        connection.takenTold = producer.taken;
+        ++producer.connections;
+        connection.durableTold = producer.durable;
         connection.wishesDue = true;
         Bytes welcome;
         put(welcome, kProducerVersion);
-        put(welcome, producer.taken);
+        put(welcome, producer.durable);
         putText(welcome, greeting.runId);
         putText(welcome, greeting.runName);
         putBytes(connection.out, message(ProducerMessage::Welcome, welcome));
-        return handler(producer, ProducerMessage::Hello, {});
+        return handler(producer, static_cast<std::uint16_t>(ProducerMessage::Hello), {});
     }
 
-    Result<void> takeMessage(Connection& connection, std::uint16_t type, std::uint64_t number, std::span<const std::byte> body) {
+    Result<std::size_t> takeMessage(Connection& connection, std::uint16_t type, std::uint64_t number, std::span<const std::byte> body) {
         if (connection.producer == nullptr) {
             if (type != static_cast<std::uint16_t>(ProducerMessage::Hello)) return refusal("The first message must be a hello");
             return greet(connection, body);
         }
         Producer& producer = *connection.producer;
-        if (number <= producer.taken) return {};  // sent again after a connection that broke
+        if (number <= producer.taken) return std::size_t{0};  // sent again after a connection that broke
         producer.missing += number - producer.taken - 1;
         producer.taken = number;
-        return handler(producer, static_cast<ProducerMessage>(type), body);
+        return handler(producer, type, body);
     }
 
-    /// All whole messages at the front of what came in.
-    Result<void> takeMessages(Connection& connection) {
+    /// Whole messages at the front of what came in, until `*taken` bytes are enough for one poll().
+    Result<void> takeMessages(Connection& connection, std::size_t* taken) {
         std::size_t done = 0;
         Result<void> result;
+        connection.hasMore = false;
         while (result && connection.in.size() - done >= kHeaderBytes) {
             ByteReader header(std::span(connection.in).subspan(done, kHeaderBytes));
             const std::size_t bytes = header.get<std::uint32_t>();
@@ -171,8 +179,15 @@ struct ProducerServer::Impl {
             const std::size_t most = connection.producer == nullptr ? kMaxHello : kMaxProducerMessage;
             if (zero != 0 || bytes > most) return refusal("A message is malformed or longer than " + std::to_string(most) + " bytes");
             if (connection.in.size() - done < kHeaderBytes + bytes) break;
-            result = takeMessage(connection, type, number, std::span(connection.in).subspan(done + kHeaderBytes, bytes));
+            if (*taken >= kMostAtOnce) {
+                connection.hasMore = true;
+                break;
+            }
+            const auto written = takeMessage(connection, type, number, std::span(connection.in).subspan(done + kHeaderBytes, bytes));
             done += kHeaderBytes + bytes;
+            unacknowledged += kHeaderBytes + bytes;
+            if (written) *taken += *written;
+            else result = written.error();
         }
         connection.in.erase(connection.in.begin(), connection.in.begin() + static_cast<std::ptrdiff_t>(done));
         return result;
@@ -187,17 +202,26 @@ struct ProducerServer::Impl {
         send(connection);
     }
 
-    /// Reads once; false when the connection is over. `*taken` grows by the bytes read.
+    /// Reads once, unless messages wait already; false when the connection is over. `*taken` grows by the bytes read and written.
     bool serve(Connection& connection, std::size_t* taken) {
+        return (connection.hasMore || read(connection, taken)) && takeIn(connection, taken);
+    }
+
+    /// False when the connection is over.
+    bool read(Connection& connection, std::size_t* taken) {
         const std::size_t before = connection.in.size();
         connection.in.resize(before + kReadBytes);
         const ssize_t got = ::recv(connection.fd, connection.in.data() + before, kReadBytes, MSG_DONTWAIT);
         const int problem = errno;
         connection.in.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
         if (got == 0) return false;
-        if (got < 0) return (problem == EAGAIN || problem == EWOULDBLOCK || problem == EINTR) && flushOut(connection);
+        if (got < 0) return problem == EAGAIN || problem == EWOULDBLOCK || problem == EINTR;
         *taken += static_cast<std::size_t>(got);
-        const auto result = takeMessages(connection);
+        return true;
+    }
+
+    bool takeIn(Connection& connection, std::size_t* taken) {
+        const auto result = takeMessages(connection, taken);
         tell(connection);
         if (!result) {
             refuse(connection, result.error());
@@ -213,6 +237,7 @@ struct ProducerServer::Impl {
     }
 
     void end(std::list<Connection>::iterator connection) {
+        if (connection->producer != nullptr) --connection->producer->connections;
         ::close(connection->fd);
         connections.erase(connection);
     }
@@ -280,6 +305,18 @@ void ProducerServer::poll() {
         more = more || taken != before;
     }
 }
+
+void ProducerServer::acknowledge() {
+    m_impl->unacknowledged = 0;
+    for (auto& [id, producer] : m_impl->producers) producer.durable = producer.taken;
+    for (Connection& connection : m_impl->connections) {
+        if (connection.producer == nullptr || connection.durableTold == connection.producer->durable) continue;
+        m_impl->tell(connection);
+        m_impl->flushOut(connection);
+    }
+}
+
+std::size_t ProducerServer::unacknowledged() const { return m_impl->unacknowledged; }
 
 void ProducerServer::setWishes(Control::Stop stop, std::int64_t saveRequests) {
     if (m_impl->stop == stop && m_impl->saveRequests == saveRequests) return;

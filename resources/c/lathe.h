@@ -17,7 +17,7 @@
  *
  * No call waits, but for lathe_init() (a recorder starts within a second or so) and lathe_finish() (at most five seconds):
  * what the supervisor cannot take yet stays in a buffer of LATHE_BUFFER bytes, and what does not fit there is dropped and
- * counted (lathe_missing). Values go out with the call that logs them, at most every 20 ms; in a fast loop the last ones wait
+ * counted (lathe_missing), and so is what cannot be recorded. Values go out with the call that logs them, at most every 20 ms; in a fast loop the last ones wait
  * for the next call, or for lathe_finish(), which exit() calls too. After a fork the child has a connection of its own from
  * its first call on. A run belongs to one thread at a time.
  *
@@ -55,7 +55,7 @@ extern "C" {
 #define LATHE_BUFFER ((size_t)8 << 20)
 #endif
 
-enum { LATHE_VERSION_ = 1, LATHE_MOST_BODY_ = 16 << 20, LATHE_MOST_NAMES_ = 65535, LATHE_HEADER_ = 16, LATHE_EVERY_MS_ = 20 };
+enum { LATHE_VERSION_ = 1, LATHE_MOST_BODY_ = 16 << 20, LATHE_MOST_NAMES_ = 65535, LATHE_HEADER_ = 16, LATHE_EVERY_MS_ = 20, LATHE_MOST_REFUSALS_ = 20 };
 enum {
     LATHE_SERIES_ = 1, LATHE_POINTS_ = 2, LATHE_EVENT_ = 3, LATHE_TABLE_ = 4, LATHE_HISTOGRAM_ = 5, LATHE_TEXT_ = 6, LATHE_IMAGE_ = 7,
     LATHE_SUMMARY_ = 8, LATHE_CHECKPOINT_ = 9, LATHE_HELLO_ = 16, LATHE_SAVED_ = 17, LATHE_TOTAL_ = 18, LATHE_GOODBYE_ = 19, LATHE_LISTENS_ = 20,
@@ -73,6 +73,8 @@ typedef struct lathe_run {
     size_t used, sent;
     uint64_t number, taken;         /* of the newest message; of the newest one that arrived */
     uint64_t waiting, lost;         /* messages in `out`; messages that never will arrive */
+    uint64_t left_out;              /* values that cannot be recorded */
+    int refusals;                   /* of connections that stood */
     unsigned char in[4096];         /* what the supervisor says is short */
     size_t in_used;
     char** names;                   /* by series id */
@@ -218,7 +220,7 @@ static inline int lathe_connect_(lathe_run* run) {
         at += sent;
         bytes -= (size_t)sent;
     }
-    if (bytes > 0 || !lathe_read_all_(run->fd, header, sizeof header)) goto gone;
+    if (!lathe_read_all_(run->fd, header, sizeof header)) goto gone; /* also where it hung up already: it says why */
     bytes = (size_t)lathe_get_(header, 4);
     kind = (int)lathe_get_(header + 4, 2);
     if (bytes < 12 || bytes >= sizeof answer || !lathe_read_all_(run->fd, answer, bytes)) goto gone;
@@ -238,6 +240,8 @@ gone:
 }
 
 static inline void lathe_hear_(lathe_run* run, int kind, const unsigned char* body, size_t bytes) {
+    if (kind == LATHE_REFUSED_ && bytes >= 4 && run->refusals++ == 0) /* this connection ends; the next one may be welcome */
+        fprintf(stderr, "lathe: the recorder refused a message of this program: %.*s\n", (int)(bytes - 4), (const char*)body + 4);
     if (kind == LATHE_TAKEN_ && bytes == 8) lathe_acknowledge_(run, lathe_get_(body, 8));
     if (kind != LATHE_WISHES_ || bytes != 9) return;
     run->stop = body[0];
@@ -248,19 +252,20 @@ static inline void lathe_hear_(lathe_run* run, int kind, const unsigned char* bo
 
 /* Sends and receives what is possible now. 0 when the connection is over. */
 static inline int lathe_exchange_(lathe_run* run) {
+    int over = 0;
     if (!lathe_is_ours_(run)) return 0;
-    while (run->sent < run->used) {
+    while (!over && run->sent < run->used) {
         ssize_t sent = send(run->fd, run->out + run->sent, run->used - run->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-        if (sent <= 0) return 0;
-        run->sent += (size_t)sent;
+        if (sent <= 0) over = 1; /* but what it said before is heard */
+        else run->sent += (size_t)sent;
     }
     for (;;) {
         size_t done = 0;
         ssize_t got = recv(run->fd, run->in + run->in_used, sizeof run->in - run->in_used, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+        if (got < 0) return !over && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (got == 0) return 0;
         run->in_used += (size_t)got;
         while (run->in_used - done >= LATHE_HEADER_) {
@@ -304,7 +309,8 @@ static inline int lathe_ready_(lathe_run* run) {
         run->pid = getpid();
         run->listens = 0;
         run->used = run->sent = 0;
-        run->number = run->taken = run->waiting = run->lost = 0;
+        run->number = run->taken = run->waiting = run->lost = run->left_out = 0;
+        run->refusals = 0;
         lathe_forget_names_(run);
         run->wishes_known = 0;
         lathe_new_id_(run);
@@ -323,7 +329,8 @@ static inline void lathe_pump_(lathe_run* run, int now) {
     run->sent_ms = ms;
     if (lathe_exchange_(run)) return;
     lathe_disconnect_(run);
-    if (lathe_connect_(run) == 0) lathe_give_up_(run, "the run's recorder is gone");
+    if (run->refusals >= LATHE_MOST_REFUSALS_) lathe_give_up_(run, "its recorder refuses it again and again");
+    else if (lathe_connect_(run) == 0) lathe_give_up_(run, "the run's recorder is gone");
 }
 
 /* Room for the body of the next message, or NULL: dropped, its number kept. */
@@ -391,6 +398,23 @@ static inline int lathe_series_(lathe_run* run, const char* name) {
     return (int)run->name_count++;
 }
 
+static inline void lathe_event_(lathe_run* run, int64_t step, const char* kind, const char* text) {
+    unsigned char* at = lathe_begin_(run, LATHE_EVENT_, 16 + 4 + strlen(kind) + 4 + strlen(text) + 4);
+    if (at == NULL) return;
+    at = lathe_put_(lathe_put_(at, (uint64_t)step, 8), (uint64_t)lathe_wall_ns_(), 8);
+    lathe_put_text_(lathe_put_text_(lathe_put_text_(at, kind), text), "");
+}
+
+/* Values that cannot be recorded: told once, here and in the run; lathe_finish() says how many they were. */
+static inline void lathe_leave_out_(lathe_run* run, int64_t step, size_t values) {
+    static const char told[] = "Values are left out: a run has at most 65535 series";
+    if (run->left_out == 0) {
+        fprintf(stderr, "lathe: %s\n", told);
+        lathe_event_(run, step, "warning", told);
+    }
+    run->left_out += values;
+}
+
 static inline void lathe_record_(lathe_run* run, int type, int64_t step, const char* name, const char* form, const void* data, size_t bytes) {
     unsigned char* at;
     if (!lathe_ready_(run)) return;
@@ -407,8 +431,14 @@ static inline void lathe_record_(lathe_run* run, int type, int64_t step, const c
 static inline void lathe_log_many(lathe_run* run, int64_t step, const char* const* names, const double* values, size_t count) {
     unsigned char* at;
     size_t known = 0;
-    if (!lathe_ready_(run) || count > LATHE_MOST_NAMES_) return;
+    if (!lathe_ready_(run)) return;
+    if (count > LATHE_MOST_NAMES_) {
+        lathe_leave_out_(run, step, count - LATHE_MOST_NAMES_);
+        count = LATHE_MOST_NAMES_;
+    }
     for (size_t i = 0; i < count; ++i) known += lathe_series_(run, names[i]) >= 0;
+    if (known < count && run->name_count >= LATHE_MOST_NAMES_) lathe_leave_out_(run, step, count - known);
+    if (known == 0 && count > 0) return;
     at = lathe_begin_(run, LATHE_POINTS_, 18 + 10 * known);
     if (at != NULL) {
         at = lathe_put_(lathe_put_(lathe_put_(at, (uint64_t)step, 8), (uint64_t)lathe_wall_ns_(), 8), known, 2);
@@ -451,13 +481,8 @@ static inline void lathe_summary(lathe_run* run, const char* name, const char* j
 
 /* A sentence in the run's log; kind: "note", "warning" or "error". */
 static inline void lathe_note(lathe_run* run, int64_t step, const char* kind, const char* text) {
-    unsigned char* at;
     if (!lathe_ready_(run)) return;
-    at = lathe_begin_(run, LATHE_EVENT_, 16 + 4 + strlen(kind) + 4 + strlen(text) + 4);
-    if (at != NULL) {
-        at = lathe_put_(lathe_put_(at, (uint64_t)step, 8), (uint64_t)lathe_wall_ns_(), 8);
-        lathe_put_text_(lathe_put_text_(lathe_put_text_(at, kind), text), "");
-    }
+    lathe_event_(run, step, kind, text);
     lathe_pump_(run, 0);
 }
 
@@ -547,30 +572,40 @@ static inline void lathe_checkpoint(lathe_run* run, int64_t step, const char* pa
 
 /* Whether somebody takes what is logged. */
 static inline int lathe_is_recorded(const lathe_run* run) { return !run->off; }
-/* Messages that were not recorded, or are not known to be yet. */
-static inline uint64_t lathe_missing(const lathe_run* run) { return run->waiting + run->lost; }
+/* What was logged and is not recorded, or not known to be safe yet: messages, and values that were left out. */
+static inline uint64_t lathe_missing(const lathe_run* run) { return run->waiting + run->lost + run->left_out; }
+
+/* Until there is room for a message, or something to hear, for 20 ms at most. */
+static inline void lathe_wait_(lathe_run* run) {
+    struct pollfd wait;
+    wait.fd = run->fd;
+    wait.events = (short)(run->sent < run->used ? POLLIN | POLLOUT : POLLIN);
+    wait.revents = 0;
+    poll(&wait, 1, 20);
+}
 
 /* Sends what is left, for at most five seconds, and says how the program ends: failed != 0 with a reason. */
 static inline void lathe_finish(lathe_run* run, int failed, const char* why) {
-    int64_t until = lathe_ms_() + 5000;
+    const int64_t until = lathe_ms_() + 5000;
+    const size_t words = strlen(why) < 4096 ? strlen(why) : 4096, room = 2 * LATHE_HEADER_ + 512 + words;
+    char left_out[96];
+    unsigned char* at;
     if (run->off || run->pid != getpid()) return;
-    do {
-        unsigned char* at = lathe_begin_(run, LATHE_GOODBYE_, 1 + 4 + strlen(why));
-        if (at != NULL) {
-            lathe_put_text_(lathe_put_(at, failed ? 1u : run->stop ? 2u : 0u, 1), why);
-            break;
-        }
+    while (!run->off && room > LATHE_BUFFER - run->used && lathe_ms_() < until) {
         lathe_pump_(run, 1);
-    } while (!run->off && lathe_ms_() < until);
-    while (!run->off && run->taken < run->number && lathe_ms_() < until) {
-        struct pollfd wait;
-        lathe_pump_(run, 1);
-        wait.fd = run->fd;
-        wait.events = (short)(run->sent < run->used ? POLLIN | POLLOUT : POLLIN);
-        wait.revents = 0;
-        if (run->taken < run->number) poll(&wait, 1, 20);
+        if (!run->off && room > LATHE_BUFFER - run->used) lathe_wait_(run);
     }
-    if (lathe_missing(run) > 0) fprintf(stderr, "lathe: %llu messages of this program were not recorded\n", (unsigned long long)lathe_missing(run));
+    if (run->left_out > 0) {
+        snprintf(left_out, sizeof left_out, "%llu values were left out in all", (unsigned long long)run->left_out);
+        lathe_event_(run, 0, "warning", left_out);
+    }
+    at = lathe_begin_(run, LATHE_GOODBYE_, 1 + 4 + words);
+    if (at != NULL) lathe_put_bytes_(lathe_put_(at, failed ? 1u : run->stop ? 2u : 0u, 1), why, words);
+    while (!run->off && run->taken < run->number && lathe_ms_() < until) {
+        lathe_pump_(run, 1);
+        if (!run->off && run->taken < run->number) lathe_wait_(run);
+    }
+    if (lathe_missing(run) > 0) fprintf(stderr, "lathe: %llu messages and values of this program were not recorded\n", (unsigned long long)lathe_missing(run));
     run->off = 1;
     lathe_disconnect_(run);
 }

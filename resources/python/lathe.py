@@ -19,7 +19,9 @@ line says so and every call does nothing.
 
 The script never waits: ``log`` puts its values into a queue that a thread sends on. What does not fit is dropped, counted
 to the message, and told to the recorder. A value that is no float yet (a tensor, say) is converted in the call, so that it
-is the value of that moment. After a fork the child has a connection of its own from its first call on.
+is the value of that moment. What cannot be recorded (a text as a value, say) is left out: once for each cause a warning says
+so, here and in the run, and at the end how often it was. After a fork the child has a connection of its own from its first
+call on.
 
 The protocol is described in core/live/FORMAT.md.
 """
@@ -39,7 +41,7 @@ import threading
 import time
 import zlib
 
-__all__ = ["init", "current", "Run"]
+__all__ = ["init", "current", "learning_rates", "Run"]
 __version__ = "1"
 
 _VERSION = 1
@@ -50,6 +52,9 @@ _HEADER = struct.Struct("<IHHQ")
 _PLACE = struct.Struct("<qq")
 _MOST_BODY = 16 << 20
 _MOST_STEP = (1 << 63) - 1
+_MOST_SERIES = 65535
+_MOST_CAUSES = 100          # why something is left out, told one by one
+_MOST_REFUSALS = 20         # of connections that stood
 
 _QUEUE = 1 << 16            # entries that wait for the thread
 _QUEUE_BYTES = 64 << 20     # of tables, pictures and the like among them
@@ -86,6 +91,20 @@ def _number(value):
         return None
 
 
+def _why_no_number(value):
+    if value is None:
+        return "None is not a number"
+    if isinstance(value, int):
+        return "a whole number is too large for a float"
+    return "a value of type %s is not a number" % type(value).__name__
+
+
+def learning_rates(*optimizers):
+    """The rates of PyTorch optimizers by the names of their series: "lr", then "train/lr/1" and so on, over all of their groups."""
+    rates = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
+    return {"lr" if number == 0 else "train/lr/%d" % number: rate for number, rate in enumerate(rates)}
+
+
 class _Refused(Exception):
     """The supervisor answered, and does not want us."""
 
@@ -99,7 +118,10 @@ class _Connection:
         self._input = b""
         body = _MAGIC + struct.pack("<I", _VERSION) + _text(token) + _text(identity) + _text(program)
         self._socket.settimeout(_ANSWER_SECONDS)
-        self._socket.sendall(_HEADER.pack(len(body), _HELLO, 0, 0) + body)
+        try:
+            self._socket.sendall(_HEADER.pack(len(body), _HELLO, 0, 0) + body)
+        except OSError:
+            pass  # closed already: what was said before tells why
         kind, body = self._first_message()
         if kind == _REFUSED:
             raise _Refused(body[4:].decode("utf-8", "replace"))
@@ -154,6 +176,13 @@ class _Connection:
         self._input += data
         return list(self._messages())
 
+    def last_words(self):
+        """Messages that came before the connection ended."""
+        try:
+            return self.receive()
+        except OSError:
+            return []
+
     def wait_writable(self, seconds):
         poller = select.poll()
         poller.register(self._socket.fileno(), select.POLLOUT)
@@ -193,7 +222,7 @@ def _harmless(method):
         try:
             method(self, *arguments, **more)
         except Exception as problem:
-            self._complain(method.__name__, "%s: %s" % (type(problem).__name__, problem))
+            self._leave_out(method.__name__, "%s: %.200s" % (type(problem).__name__, problem))
     return call
 
 
@@ -230,21 +259,23 @@ class Run:
 
     def log(self, step=None, values=None, /, **scalars):
         """Values of one step: run.log(10, loss=0.5) or run.log(10, {"eval/loss": 0.5}). Without a step: one more than before."""
+        if (self._off or self._pid is not _PID) and not self._revive():
+            return
         if values is not None:
             try:
                 scalars = dict(values, **scalars)
             except Exception:
-                return self._complain("log(step, %s)" % _shown(values), "values are given by name: log(step, loss=0.5)")
+                return self._leave_out("log(step, %s)" % _shown(values), "values are given by name: log(step, loss=0.5)")
         if step is None:
             step = self._step + 1
-        elif step.__class__ is not int:
+        if step.__class__ is not int or not -_MOST_STEP <= step <= _MOST_STEP:
             step = self._whole(step)
         self._step = step
-        if (self._off or self._pid is not _PID) and not self._revive():
-            return
         for name, value in scalars.items():
             if value.__class__ is not float:
-                scalars[name] = _number(value)
+                number = scalars[name] = _number(value)
+                if number is None:
+                    self._leave_out(name, _why_no_number(value))
         if len(self._queue) >= _QUEUE:
             self._drop()
             return
@@ -290,7 +321,11 @@ class Run:
         """Tells of a checkpoint (file or folder) that the script has written and keeps itself."""
         path = os.path.abspath(os.fsdecode(path))
         content = {"path": path, "bytes": _size_of(path), "metrics": {str(k): repr(_number(v)) for k, v in (metrics or {}).items()}}
-        self._record(_CHECKPOINT, step, path, "", json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
+        try:
+            content = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogateescape")  # the path's own bytes
+        except UnicodeEncodeError:
+            content = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+        self._record(_CHECKPOINT, step, path, "", content)
         if self._saves_seen:
             self._send(_SAVED, struct.pack("<q", self._saves_seen))
 
@@ -319,9 +354,10 @@ class Run:
 
     def _listen(self, wish):
         """Tells the recorder, once, that this script heeds the wish: only then is it waited for."""
-        if not self._listens & wish and not self._off and self._pid is _PID:
+        if self._off or (self._pid is not _PID and not self._revive()):
+            return
+        if not self._listens & wish and self._send(_LISTENS, struct.pack("<B", wish)):
             self._listens |= wish
-            self._send(_LISTENS, struct.pack("<B", wish))
 
     def finish(self, failed=False, why="", timeout=_EXIT_SECONDS, stopped=False):
         """Sends what is left, for at most `timeout` seconds, and ends the recording. Called at exit by itself."""
@@ -333,13 +369,15 @@ class Run:
             self._wake.set()
             self._thread.join(timeout)
         self._off = True
-        if self.missing() > 0:
-            _warn("%d messages of this script were not recorded" % self.missing())
+        if self._causes:
+            _warn(self._left_out_in_all())
+        if self.missing() > self._left_out:
+            _warn("%d messages of this script were not recorded" % (self.missing() - self._left_out))
         _forget(self)
 
     def missing(self):
-        """Messages that were not recorded, or are not known to be yet."""
-        return self._dropped + len(self._queue) + self._encoded - self._arrived
+        """What was logged and is not recorded, or not known to be safe yet: messages, and values that were left out."""
+        return self._left_out + self._dropped + len(self._queue) + self._encoded - self._arrived
 
     # ---- queueing
 
@@ -362,7 +400,9 @@ class Run:
         self._chunk_bytes = 0
         self._sent_chunks = self._sent_bytes = 0
         self._ids, self._formats = {}, {}
-        self._complained = set()
+        self._causes = {}                    # (what, why) that something was left out for, and how often
+        self._left_out = 0
+        self._refusals = 0
         self._goodbye = None
         self._stop = 0
         self._saves_asked = self._saves_seen = 0
@@ -404,7 +444,7 @@ class Run:
 
     def _record(self, kind, step, name, form, content):
         if len(content) > _MOST_BODY - 65536:
-            self._complain(name, "it has %d MB, more than a message may have" % (len(content) >> 20))
+            self._leave_out(name, "it has %d MB, more than a message may have" % (len(content) >> 20))
             return
         self._send(kind, self._place(step) + _text(str(name)[:65536]) + _text(form) + struct.pack("<I", len(content)) + content)
 
@@ -415,30 +455,56 @@ class Run:
                 self._queued_bytes += len(body)
         if not fits:
             self._drop()
-            return
+            return False
         self._queue.append((kind, body))
         if self._idle:
             self._wake.set()
+        return True
 
     def _place(self, step):
-        step = max(self._step, 0) if step is None else int(step)
-        return _PLACE.pack(min(max(step, -_MOST_STEP), _MOST_STEP), time.time_ns())
+        return _PLACE.pack(max(self._step, 0) if step is None else self._whole(step), time.time_ns())
 
     def _whole(self, step):
         try:
-            return int(step)
+            whole = int(step)
         except Exception:
-            self._complain("step %s" % _shown(step), "it is not a whole number; the step before is taken")
-            return max(self._step, 0)
+            whole = None
+        if whole is not None and -_MOST_STEP <= whole <= _MOST_STEP:
+            return whole
+        self._tell_once("a step", "is replaced by the step before", "%s is not a whole number of 64 bits" % _shown(step), "a step that is not a whole number")
+        return min(max(self._step, 0), _MOST_STEP)
 
-    def _complain(self, name, why):
+    def _leave_out(self, what, why):
+        """Something that cannot be recorded: counted, and told once for each cause, here and in the run."""
+        if self._off:
+            return
         try:
-            name = str(name)
+            what = str(what)[:80]
         except Exception:
-            name = "a name"
-        if name not in self._complained and len(self._complained) < 20:
-            self._complained.add(name)
-            _warn("\"%s\" is not recorded: %s" % (name[:80], why))
+            what = "a name"
+        with self._lock:
+            self._left_out += 1
+        self._tell_once("\"%s\"" % what, "is not recorded", why)
+
+    def _tell_once(self, what, fate, why, cause=None):
+        cause = (what, cause or why)
+        with self._lock:
+            if cause not in self._causes and len(self._causes) >= _MOST_CAUSES:
+                cause = ("other things", "there were too many causes to tell them one by one")
+                what, fate, why = cause[0], "are left out as well", cause[1]
+            self._causes[cause] = self._causes.get(cause, 0) + 1
+            first = self._causes[cause] == 1
+        if first:
+            sentence = "%s %s: %s" % (what, fate, why)
+            _warn(sentence)
+            self._send(_EVENT, self._warning(sentence))
+
+    def _warning(self, sentence):
+        return _PLACE.pack(max(self._step, 0), time.time_ns()) + _text("warning") + _text(sentence) + _text("")
+
+    def _left_out_in_all(self):
+        causes = sorted(self._causes.items(), key=lambda one: -one[1])[:20]
+        return "Left out or replaced in all: " + "; ".join("%s (%s): %d" % (*cause, times) for cause, times in causes)
 
     def _drop(self):
         with self._lock:
@@ -521,7 +587,7 @@ class Run:
                 out.append(packed.pack(*fields))
             except Exception as problem:
                 number -= 1
-                self._complain("step %r" % (step,), str(problem))
+                self._leave_out("step %s" % _shown(step), str(problem))
         self._numbered = number
         self._add_chunk(number - before, b"".join(out))
 
@@ -530,18 +596,22 @@ class Run:
         self._chunks.append((self._numbered, messages, data))
         self._chunk_bytes += len(data)
 
+    def _add_message(self, kind, body):
+        self._number_dropped()
+        self._numbered += 1
+        self._add_chunk(1, _HEADER.pack(len(body), kind, 0, self._numbered) + body)
+
     def _name(self, scalars, names, number, out):
         """Declares what is new among the names, and leaves out what is no number. Returns the last message's number."""
         for name in names:
             if scalars[name] is None:
-                del scalars[name]
-                self._complain(name, "a value is not a number")
-            elif name not in self._ids and len(self._ids) < 65535:
+                del scalars[name]  # which log() has told
+            elif name not in self._ids and len(self._ids) < _MOST_SERIES:
                 try:
                     word = str(name)[:65536]
                 except Exception as problem:
                     del scalars[name]
-                    self._complain("a name", repr(problem)[:200])
+                    self._leave_out("a name", repr(problem)[:200])
                     continue
                 self._ids[name] = len(self._ids)
                 body = struct.pack("<H", self._ids[name]) + _text(word) + _text("")
@@ -550,7 +620,7 @@ class Run:
                 out.append(body)
             elif name not in self._ids:
                 del scalars[name]
-                self._complain(name, "a run has at most 65535 series")
+                self._leave_out("a series", "a run has at most %d" % _MOST_SERIES)
         names = tuple(scalars)
         if names not in self._formats:
             if len(self._formats) > 4096:
@@ -579,6 +649,9 @@ class Run:
             if self._first_wishes:  # what was asked before this script came is not for it
                 self._saves_seen, self._first_wishes = asked, False
             self._saves_asked = asked
+        elif kind == _REFUSED:  # this connection ends; the next one may be welcome
+            self._refusals += 1
+            self._leave_out("a message", "the recorder refused it: " + body[4:].decode("utf-8", "replace"))
 
     def _acknowledge(self, taken):
         self._taken = max(self._taken, taken)
@@ -590,7 +663,11 @@ class Run:
 
     def _connect_again(self):
         """After the script closed our descriptor, say. What was not acknowledged goes out once more."""
+        for kind, body in self._connection.last_words():
+            self._take(kind, body)
         self._connection.close()
+        if self._refusals >= _MOST_REFUSALS:
+            return self._give_up("the recorder refuses it again and again")
         for pause in (0.0, 0.1, 0.5):
             time.sleep(pause)
             try:
@@ -621,10 +698,9 @@ class Run:
         if self._goodbye is not True:
             how, why = self._goodbye
             self._goodbye = True
-            body = struct.pack("<B", how) + _text(why)
-            self._number_dropped()
-            self._numbered += 1
-            self._add_chunk(1, _HEADER.pack(len(body), _GOODBYE, 0, self._numbered) + body)
+            if self._causes:
+                self._add_message(_EVENT, self._warning(self._left_out_in_all()))
+            self._add_message(_GOODBYE, struct.pack("<B", how) + _text(why))
             return False
         if self._taken >= self._numbered:
             self._connection.close()

@@ -23,7 +23,9 @@ class LatheCallback(pl.Callback):
     def __init__(self, name=None, workspace=None):
         self._name, self._workspace = name, workspace
         self._run = None
-        self._saved = {}                 # path: step that was told of it
+        self._saved = {}                 # path: time of the file that was told
+        self._at_save = None             # step and metrics of the newest checkpoint
+        self._looked_at = None
         self._logged = None
         self._before, self._evaluated = set(), set()
 
@@ -43,13 +45,13 @@ class LatheCallback(pl.Callback):
             loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
             if loss is not None:
                 values["loss"] = loss
-        for number, optimizer in enumerate(trainer.optimizers):
-            for group in range(len(optimizer.param_groups)):
-                name = "lr" if number == group == 0 else "train/lr/%d" % (number + group)
-                values.setdefault(name, optimizer.param_groups[group]["lr"])
+        for name, rate in lathe.learning_rates(*trainer.optimizers).items():
+            values.setdefault(name, rate)
         if trainer.global_step != self._logged:  # with accumulation several batches make a step
             self._logged = trainer.global_step
             run.log(trainer.global_step, values)
+        if self._looked_at is not self._at_save:
+            self._register(trainer)
         if run.save_requested():
             path = os.path.join(trainer.default_root_dir, "lathe-step%d.ckpt" % trainer.global_step)
             trainer.save_checkpoint(path)
@@ -65,6 +67,9 @@ class LatheCallback(pl.Callback):
         if self._run is not None and not trainer.sanity_checking:
             self._run.log(trainer.global_step, {name: value for name, value in trainer.callback_metrics.items() if name in self._evaluated})
 
+    def on_save_checkpoint(self, trainer, pl_module, checkpoint):
+        self._at_save = (trainer.global_step, dict(trainer.callback_metrics))
+
     def on_train_epoch_end(self, trainer, pl_module):
         self._register(trainer)
 
@@ -76,9 +81,20 @@ class LatheCallback(pl.Callback):
             self._run.note("%s: %s" % (type(exception).__name__, exception), kind="error")
 
     def _register(self, trainer):
-        """Tells of the files that Lightning's own checkpoint callbacks have written since."""
+        """Tells of the files that Lightning's own checkpoint callbacks have written since, with the step that they were written at."""
+        self._looked_at = self._at_save
+        step, metrics = self._at_save or (trainer.global_step, trainer.callback_metrics)
         for callback in trainer.checkpoint_callbacks if self._run is not None else ():
             for path in (callback.best_model_path, callback.last_model_path):
-                if path and self._saved.get(path) != trainer.global_step:
-                    self._saved[path] = trainer.global_step
-                    self._run.checkpoint(trainer.global_step, path, trainer.callback_metrics)
+                written = _written(path)
+                if written is not None and self._saved.get(path) != written:
+                    self._saved[path] = written
+                    self._run.checkpoint(step, path, metrics)
+
+
+def _written(path):
+    """When the file or folder was written last; None where there is none."""
+    try:
+        return os.stat(path).st_mtime_ns if path else None
+    except OSError:
+        return None

@@ -35,9 +35,7 @@ class Watch:
     def step(self, loss, **more):
         """After optimizer.step(), while the gradients are still there. `more`: further values of this step."""
         self._step += 1
-        values = {"loss": loss, **more}
-        for number, group in enumerate(self._optimizer.param_groups):
-            values["lr" if number == 0 else "train/lr/%d" % number] = group["lr"]
+        values = {"loss": loss, **more, **lathe.learning_rates(self._optimizer)}
         if self._norm and self.run.is_recorded:
             norms = [torch.linalg.vector_norm(p.grad.detach()) for p in self._model.parameters() if p.grad is not None]
             if norms:

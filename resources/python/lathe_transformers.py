@@ -8,7 +8,6 @@ What the Trainer logs and evaluates is recorded at its global step; its checkpoi
 import os
 
 from transformers import TrainerCallback
-from transformers.trainer_utils import get_last_checkpoint
 
 import lathe
 
@@ -46,5 +45,5 @@ class LatheCallback(TrainerCallback):
     def on_save(self, args, state, control, **_):
         if self._run is None:
             return
-        path = get_last_checkpoint(args.output_dir) or os.path.join(args.output_dir, "checkpoint-%d" % state.global_step)
+        path = os.path.join(args.output_dir, "checkpoint-%d" % state.global_step)
         self._run.checkpoint(state.global_step, path, self._evaluated)

@@ -44,6 +44,7 @@ public:
                     m_arrivedNs = Clock::system().monotonicNs();
                     m_seen = last;
                 }
+                acknowledge();
             }
         });
     }
@@ -55,12 +56,21 @@ public:
     std::int64_t arrivedNs() const { return m_arrivedNs; }
 
 private:
+    /// As often as a supervisor makes safe what it has taken.
+    void acknowledge() {
+        const std::int64_t now = Clock::system().monotonicNs();
+        if (!m_frames->wantsFlush() && now - m_acknowledgedNs < 1'000'000'000) return;
+        m_frames->acknowledge(m_segment->lastSequence(0));
+        m_acknowledgedNs = now;
+    }
+
     rundir::RunFolder m_run;
     std::unique_ptr<live::Segment> m_segment;
     std::unique_ptr<launch::ProgramFrames> m_frames;
     std::atomic<bool> m_ending{false};
     std::atomic<std::uint64_t> m_seen{0};
     std::atomic<std::int64_t> m_arrivedNs{0};
+    std::int64_t m_acknowledgedNs = 0;
     std::thread m_thread;
 };
 

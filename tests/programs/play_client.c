@@ -7,7 +7,7 @@ static void everything(lathe_run* run) {
     static const char* const names[] = {"loss", "lr"};
     static const char* const metrics[] = {"eval/loss", "odd \"name\""};
     const double edges[] = {0, 1, 2}, counts[] = {3, 4}, measured[] = {0.25, 1.0 / 3};
-    const unsigned char picture[] = {0x89, 'P', 'N', 'G', 0, 1};
+    const unsigned char picture[] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 1};
     double values[2];
     for (int step = 0; step < 1000; ++step) {
         values[0] = 1.0 / (step + 1);
@@ -55,6 +55,36 @@ static void flood(lathe_run* run) {
     for (int step = 0; step < total; ++step) lathe_log(run, step, "loss", step);
     lathe_finish(run, 0, "");
     printf("%d %llu\n", total, (unsigned long long)lathe_missing(run));
+}
+
+/* More than the buffer holds, while nobody takes it; then it says that it wants to leave. */
+static void full(lathe_run* run) {
+    const int total = 300000;
+    for (int step = 0; step < total; ++step) lathe_log(run, step, "loss", step);
+    printf("full\n");
+    fflush(stdout);
+    lathe_finish(run, 0, "");
+    printf("%d %llu\n", total, (unsigned long long)lathe_missing(run));
+}
+
+static void crowded(lathe_run* run) {
+    char name[32];
+    for (int number = 0; number < 65540; ++number) {
+        snprintf(name, sizeof name, "s%d", number);
+        lathe_log(run, 0, name, number);
+    }
+    lathe_log(run, 1, "s5", 1);
+    lathe_finish(run, 0, "");
+    printf("%llu\n", (unsigned long long)lathe_missing(run));
+}
+
+static void bad_path(lathe_run* run) { lathe_checkpoint(run, 1, "/tmp/model-\xff.pt", NULL, NULL, 0); }
+
+static void refused(lathe_run* run) {
+    /* a body of a wrong length */
+    lathe_log(run, 0, "loss", 1);
+    lathe_begin_(run, LATHE_POINTS_, 1)[0] = 0;
+    lathe_log(run, 1, "loss", 2);
 }
 
 static void names(lathe_run* run) {
@@ -106,7 +136,7 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*play)(lathe_run*);
-    } cases[] = {{"everything", everything}, {"closes", closes}, {"forks", forks}, {"flood", flood}, {"names", names}, {"obeys", obeys}, {"loses_its_recorder", loses_its_recorder}};
+    } cases[] = {{"everything", everything}, {"closes", closes}, {"forks", forks}, {"flood", flood}, {"full", full}, {"crowded", crowded}, {"bad_path", bad_path}, {"refused", refused}, {"names", names}, {"obeys", obeys}, {"loses_its_recorder", loses_its_recorder}};
     lathe_run* run;
     if (argc < 2) return 2;
     run = lathe_init("played");

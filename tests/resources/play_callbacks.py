@@ -55,18 +55,21 @@ def lightning(folder):
             return loss
 
         def validation_step(self, batch, _):
-            self.log("val_loss", torch.nn.functional.mse_loss(self.layer(batch[0]), batch[1]))
+            loss = torch.nn.functional.mse_loss(self.layer(batch[0]), batch[1])
+            self.log("val_loss", loss + 10 * self.current_epoch)  # the first epoch stays the best
 
         def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), lr=0.05)
+            return torch.optim.SGD([{"params": [self.layer.weight]}, {"params": [self.layer.bias], "lr": 0.01}], lr=0.05)
 
     torch.manual_seed(1)
     inputs = torch.randn(32, 4)
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, inputs.sum(1, keepdim=True)), batch_size=8)
     trainer = pl.Trainer(max_epochs=3, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False, log_every_n_steps=50,
                          default_root_dir=folder, callbacks=[LatheCallback(), pl.callbacks.ModelCheckpoint(dirpath=folder, monitor="val_loss")])
-    trainer.fit(Module(), data, data)
-    tell(loss=said, checkpoint=trainer.checkpoint_callback.best_model_path, steps=trainer.global_step)
+    module = Module()
+    trainer.fit(module, data, data)
+    best = trainer.checkpoint_callback.best_model_path
+    tell(loss=said, checkpoint=best, steps=trainer.global_step, best_step=torch.load(best, weights_only=False)["global_step"])
 
 
 def transformers(folder):
@@ -100,6 +103,7 @@ def transformers(folder):
     torch.manual_seed(1)
     arguments = TrainingArguments(output_dir=folder, max_steps=12, per_device_train_batch_size=8, logging_steps=1, eval_strategy="steps", eval_steps=6,
                                   save_steps=6, report_to=[], use_cpu=True, disable_tqdm=True, learning_rate=0.05)
+    os.makedirs(os.path.join(folder, "checkpoint-999"))  # of an earlier training in the same folder
     trainer = Trainer(model=Model(PretrainedConfig()), args=arguments, train_dataset=Data(), eval_dataset=Data(), callbacks=[LatheCallback()])
     trainer.train()
     history = trainer.state.log_history

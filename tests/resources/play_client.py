@@ -23,7 +23,7 @@ def everything(run):
     run.table(2, "confusion", ["a", "b"], [[1, float("nan")], [None, "x"]])
     run.histogram(3, "weights", [1, 2, 3, 4.5, float("nan")], bins=4)
     run.histogram(4, "weights", edges=[0, 1], counts=[7])
-    run.image(5, "input", b"\x89PNG picture")
+    run.image(5, "input", b"\x89PNG\r\n\x1a\n picture")
     run.summary(best=0.5, words="many")
     run.checkpoint(6, __file__, {"eval/loss": 0.25})
     run.image(7, "missing", "/nowhere/picture.png")
@@ -32,6 +32,96 @@ def everything(run):
     run.log(2**70, loss=1.0)
     run.note("half way", kind="warning")
     run.set_total_steps(1000)
+
+
+def odd_values(run):
+    """Each cause is told once, and counted."""
+    run.log(10**30, loss=0)
+    run.log(loss=1)
+    for value in ("abc", "abd", None, 10**400):
+        run.log(5, loss=value)
+    run.image(5, "a", "/nowhere/picture.png")
+    run.image(5, "b", "/")
+    run.image(5, "c", "/nowhere/picture.png")
+    run.text(float("nan"), "kept", "text")
+    run.finish()
+    tell(missing=run.missing())
+
+
+def crowded(run):
+    run.log(0, {"s%d" % number: number for number in range(65540)})
+    for step in range(1, 3):
+        run.log(step, {"s%d" % number: number for number in range(65530, 65540)})
+    run.finish()
+    tell(missing=run.missing())
+
+
+def rates(_):
+    """Optimizers as PyTorch has them, as far as their rates go."""
+    from types import SimpleNamespace
+    made = [SimpleNamespace(param_groups=[{"lr": 0.1}, {"lr": 0.2}]), SimpleNamespace(param_groups=[{"lr": 0.3}, {"lr": 0.4}])]
+    tell(**lathe.learning_rates(*made))
+
+
+def listens_late(run):
+    """The queue is full when it first asks; it asks again."""
+    most, lathe._QUEUE = lathe._QUEUE, 0
+    run.should_stop()
+    lathe._QUEUE = most
+    run.should_stop()
+    tell(ready=True)
+    sys.stdin.readline()
+
+
+def child_listens(run):
+    """Only the forked child goes on, and it only asks."""
+    if os.fork() > 0:
+        os._exit(0)
+    while not run.should_stop():
+        time.sleep(0.001)
+    run.finish()
+
+
+def refused(run):
+    run.log(0, loss=0)
+    run._send(lathe._POINTS, b"wrong")
+    run.log(1, loss=1)
+    run.finish()
+
+
+def unsafe(run):
+    """Ten points over a tenth of a second, and what of them is safe."""
+    for step in range(10):
+        run.log(step, loss=step)
+        time.sleep(0.01)
+    run.finish(timeout=0.5)
+    tell(missing=run.missing())
+
+
+def safe(run):
+    for step in range(10):
+        run.log(step, loss=step)
+        time.sleep(0.01)
+    while run.missing() > 0:
+        time.sleep(0.01)
+    tell(missing=0)
+    sys.stdin.readline()
+
+
+def gap(run):
+    """Drops three messages, and dies without a word."""
+    run.log(0, loss=0)
+    while run.missing() > 0:
+        time.sleep(0.005)
+    run._dropped += 3
+    run.log(1, loss=1)
+    while run.missing() > 3:
+        time.sleep(0.005)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def escapes(run):
+    run.text(1, "a\x1b[31mb", "text")
 
 
 def closes(run):

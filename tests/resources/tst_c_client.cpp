@@ -101,6 +101,49 @@ private Q_SLOTS:
         QCOMPARE(host.facts().missing, missing);
         QCOMPARE(host.points("train/loss").size() + missing, total);
     }
+    void afterAFullBufferTheCountIsExactAndTheGoodbyeArrives() {
+        ProgramHost host(workspace());
+        host.hold(true);
+        Played program(kC, "full", &host);
+        // It cannot be welcomed while nobody listens.
+        host.hold(false);
+        QTRY_COMPARE_WITH_TIMEOUT(host.facts().connections, 1, 20'000);
+        host.hold(true);
+        QVERIFY(program.waitForLine());
+        host.hold(false);
+        std::istringstream said(program.finish().out);
+        std::string word;
+        std::uint64_t total = 0, missing = 0;
+        QVERIFY(said >> word >> total >> missing);
+        QVERIFY(host.facts().goodbye.has_value());
+        QCOMPARE(host.facts().missing, missing);
+        QCOMPARE(host.points("train/loss").size() + missing, total);
+    }
+    void moreSeriesThanARunCanHaveAreCountedAndTold() {
+        ProgramHost host(workspace());
+        const auto answer = Played(kC, "crowded", &host).finish();
+        QCOMPARE(answer.out, std::string("5\n"));
+        QCOMPARE(host.points("s5").size(), std::size_t{2});
+        const auto warnings = host.events("warning");
+        QVERIFY(warnings.size() == 2 && warnings[0].event.text.find("at most 65535 series") != std::string::npos);
+        QVERIFY(warnings[1].event.text.find("5 values were left out") != std::string::npos);
+    }
+    void aPathThatIsNotUtf8IsKeptAndTold() {
+        ProgramHost host(workspace());
+        QCOMPARE(Played(kC, "bad_path", &host).finish().code, 0);
+        host.stop();
+        const auto reader = std::move(store::RunReader::open(host.run.folder().database())).value();
+        const auto kept = reader->newestRecords(live::FrameType::OwnCheckpoint);
+        QCOMPARE(kept->size(), std::size_t{1});
+        QVERIFY(kept->at(0).record.content.find("/tmp/model-?.pt") != std::string::npos);
+        QVERIFY(host.events("warning").at(0).event.text.find("not UTF-8") != std::string::npos);
+    }
+    void aRefusalIsPrintedAndWhatComesAfterItArrives() {
+        ProgramHost host(workspace());
+        const auto answer = Played(kC, "refused", &host).finish();
+        QVERIFY2(answer.err.find("refused a message of this program: A message (points) has a wrong length") != std::string::npos, answer.err.c_str());
+        QCOMPARE(host.points("train/loss").size(), std::size_t{2});
+    }
     void manyNamesAndAGiantOne() {
         ProgramHost host(workspace());
         QCOMPARE(Played(kC, "names", &host).finish().code, 0);

@@ -51,11 +51,19 @@ class TestCallbacks : public QObject {
             QVERIFY2(std::abs(points[i].value - expected) <= relative * std::abs(expected), (std::string(series) + " " + std::to_string(i)).c_str());
         }
     }
+    /// All that were registered, with the step they were told at.
     std::vector<json> checkpoints() {
         m_host->stop();
         std::vector<json> out;
-        const auto rows = std::move((*store::RunReader::open(m_host->run.folder().database()))->newestRecords(live::FrameType::OwnCheckpoint)).value();
-        for (const auto& row : rows) out.push_back(json::parse(row.record.content));
+        const auto reader = std::move(store::RunReader::open(m_host->run.folder().database())).value();
+        const auto newest = std::move(reader->newestRecords(live::FrameType::OwnCheckpoint)).value();
+        for (const auto& one : newest) {
+            const auto rows = std::move(reader->records(live::FrameType::OwnCheckpoint, one.record.name)).value();
+            for (const auto& row : rows) {
+                out.push_back(json::parse(row.record.content));
+                out.back()["step"] = row.record.step;
+            }
+        }
         return out;
     }
 
@@ -84,7 +92,10 @@ private Q_SLOTS:
         QCOMPARE(m_host->points("train/lr").size(), m_said.at("loss").size());
         QCOMPARE(m_host->points("eval/loss").size(), std::size_t{3});
         QCOMPARE(m_host->summary().plannedUpdates.value_or(0), std::int64_t{12});
-        QVERIFY(!checkpoints().empty());
+        QCOMPARE(m_host->points("train/lr/1").size(), m_said.at("loss").size());
+        QCOMPARE(m_host->points("train/lr/1").at(0).value, 0.01);
+        QCOMPARE(checkpoints().size(), std::size_t{1});  // it is the best after each epoch, and written once
+        QCOMPARE(checkpoints().back().at("step"), m_said.at("best_step"));
         QCOMPARE(checkpoints().back().at("path").get<std::string>(), m_said.at("checkpoint").get<std::string>());
         QVERIFY(checkpoints().back().at("metrics").contains("eval/loss"));
     }
@@ -97,6 +108,7 @@ private Q_SLOTS:
         QVERIFY(!m_host->points("train/grad_norm").empty());
         QCOMPARE(m_host->summary().plannedUpdates.value_or(0), std::int64_t{12});
         QCOMPARE(checkpoints().size(), std::size_t{2});
+        for (const json& one : checkpoints()) QVERIFY2(one.at("path").get<std::string>().ends_with("checkpoint-" + std::to_string(one.at("step").get<int>())), one.dump().c_str());
         QVERIFY(checkpoints()[0].at("metrics").contains("eval/loss"));
     }
 };

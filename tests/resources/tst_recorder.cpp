@@ -70,7 +70,7 @@ private Q_SLOTS:
         QCOMPARE(summary.counters.globalStep.value(), std::int64_t{999});
         QVERIFY(summary.last.contains("train/loss") && !summary.sparkline.empty());
         const auto run = workspace.latest();
-        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{1003});
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{1004});
         QVERIFY(!std::filesystem::exists(run.producerSocket()) && !std::filesystem::exists(run.liveJson()));
         const json shown = workspace.ask({"show", "latest", "--json"}).json();
         QCOMPARE(shown.at("summary").at("best").get<double>(), 0.5);
@@ -81,7 +81,7 @@ private Q_SLOTS:
         QCOMPARE(weights.size(), std::size_t{2});
         QCOMPARE(weights[1].at("content").dump(), std::string(R"({"counts":[7.0],"edges":[0.0,1.0]})"));
         const std::string picture = workspace.ask({"records", "latest", "input", "--json"}).json()[0].at("content").get<std::string>();
-        QCOMPARE(readFile(picture, 1000)->substr(1), std::string("PNG picture"));
+        QCOMPARE(readFile(picture, 1000)->substr(1), std::string("PNG\r\n\x1a\n picture"));
         QCOMPARE(workspace.ask({"records", "latest", "nothing"}).code, 2);
         const json fourth = workspace.ask({"records", "latest", "--step", "4", "--json"}).json();
         QVERIFY(fourth.size() == 1 && fourth[0].at("name") == "weights" && fourth[0].at("step") == 4);
@@ -91,7 +91,7 @@ private Q_SLOTS:
         for (const json& one : files) QVERIFY2(one.contains("file") && std::filesystem::path(one.at("file").get<std::string>()).parent_path() == out.toStdString(), one.dump().c_str());
         QCOMPARE(*readFile(out.toStdString() + "/confusion-2.csv", 1000), std::string("a,b\r\n1,nan\r\n,x\r\n"));
         QCOMPARE(*readFile(out.toStdString() + "/weights-4.csv", 1000), std::string("from,to,count\r\n0,1,7\r\n"));
-        QCOMPARE(readFile(out.toStdString() + "/input-5.png", 1000)->substr(1), std::string("PNG picture"));
+        QCOMPARE(readFile(out.toStdString() + "/input-5.png", 1000)->substr(1), std::string("PNG\r\n\x1a\n picture"));
         const auto again = workspace.ask({"records", "latest", "--out", out});
         QVERIFY2(again.code != 0 && again.err.find("is not empty") != std::string::npos, again.err.c_str());
         QVERIFY(workspace.ask({"show", "latest"}).out.find("histogram weights: 2") != std::string::npos);
@@ -217,6 +217,38 @@ private Q_SLOTS:
         QCOMPARE(pointsOf(run, "train/loss"), std::size_t{1});
     }
 
+    /// What missing() does not count is safe, whatever becomes of the recorder.
+    void whatIsAcknowledgedOutlivesAKilledRecorder() {
+        const Workspace workspace;
+        const auto process = start(workspace, "safe");
+        QVERIFY(eventually([&] { return process->canReadLine(); }));
+        const auto run = workspace.latest();
+        const auto live = rundir::readLive(run);
+        QVERIFY(live && *live);
+        QCOMPARE(::kill(static_cast<pid_t>((*live)->supervisor.pid), SIGKILL), 0);
+        process->write("\n");
+        QCOMPARE(Workspace::finish(*process).code, 0);
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{10});
+    }
+
+    /// A gap in the numbers of a script that never says goodbye.
+    void whatIsMissingIsInTheSentenceOfTheEnd() {
+        const Workspace workspace;
+        QCOMPARE(Workspace::finish(*start(workspace, "gap")).code, -1);
+        const auto summary = ended(workspace);
+        QVERIFY2(summary.why.find("3 messages of the script are missing") != std::string::npos, summary.why.c_str());
+        QVERIFY(workspace.ask({"show", "latest"}).out.find("3 messages of the script are missing") != std::string::npos);
+    }
+
+    void recordsAreFoundByTheNamesOfTheScript() {
+        const Workspace workspace;
+        QCOMPARE(Workspace::finish(*start(workspace, "escapes")).code, 0);
+        ended(workspace);
+        const auto answer = workspace.ask({"records", "latest", "a\x1b[31mb", "--json"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(answer.json()[0].at("content").get<std::string>(), std::string("text"));
+    }
+
     void eachInitAfterAnEndIsARunOfItsOwn() {
         const Workspace workspace;
         const auto answer = Workspace::finish(*start(workspace, "twice"));
@@ -240,7 +272,7 @@ private Q_SLOTS:
         QVERIFY2(answer.code == 0, answer.err.c_str());
         QCOMPARE(rundir::listRuns(workspace.folder()).size(), std::size_t{1});
         QCOMPARE(ended(workspace).name, std::string("kept"));
-        QCOMPARE(pointsOf(workspace.latest(), "train/loss"), std::size_t{1003});
+        QCOMPARE(pointsOf(workspace.latest(), "train/loss"), std::size_t{1004});
     }
 
     void whatCannotBeRecordedIsSaid_data() {

@@ -42,8 +42,20 @@ public:
         m_ending = true;
         m_thread.join();
         drain();
+        m_frames->tellTheRest();
+        drain();
         m_frames.reset();
         run.flush();
+    }
+    /// As if the machine had no time for it: nothing is taken until it goes on.
+    void hold(bool held) {
+        const std::lock_guard lock(m_mutex);
+        m_held = held;
+    }
+    /// As if the disk were full: what is taken does not become safe.
+    void keepUnsafe() {
+        const std::lock_guard lock(m_mutex);
+        m_unsafe = true;
     }
     void ask(live::Control::Stop stop, std::int64_t saves) {
         const std::lock_guard lock(m_mutex);
@@ -54,12 +66,14 @@ public:
         int producers = 0, connections = 0;
         std::int64_t saved = 0;
         std::uint64_t missing = 0;
+        bool listensForStop = false;
         std::optional<launch::ProgramFrames::Goodbye> goodbye;
     };
     Facts facts() {
         const std::lock_guard lock(m_mutex);
-        return {m_frames->producers(), m_frames->connections(), m_frames->savedRequests(), m_frames->missing(), m_frames->goodbye()};
+        return {m_frames->producers(), m_frames->connections(), m_frames->savedRequests(), m_frames->missing(), m_frames->listensForStop(), m_frames->goodbye()};
     }
+    std::uint64_t lost() const { return m_lost; }   ///< frames that were overwritten; after stop()
     std::string variable(const std::string& name) const {
         for (const auto& [known, value] : environment)
             if (known == name) return value;
@@ -88,16 +102,22 @@ public:
 
 private:
     void drain() {
-        for (const live::Frame& frame : m_feed->read(64u << 20, true).frames) m_book->take(0, frame);
+        const auto batch = m_feed->read(64u << 20, true);
+        m_lost += batch.lost;
+        for (const live::Frame& frame : batch.frames) m_book->take(0, frame);
     }
     void serve() {
         while (!m_ending) {
             pollfd wait{m_frames->pollFd(), POLLIN, 0};
             ::poll(&wait, 1, 5);
             const std::lock_guard lock(m_mutex);
+            if (m_held) continue;
             m_frames->poll();
             m_frames->setWishes(m_control);
             drain();
+            if (m_unsafe) continue;
+            run.flush();
+            m_frames->acknowledge(run.writer().recordedSequence(0, 1));
         }
     }
 
@@ -109,6 +129,8 @@ private:
     std::mutex m_mutex;
     live::Control m_control;
     std::atomic<bool> m_ending{false};
+    bool m_held = false, m_unsafe = false;
+    std::uint64_t m_lost = 0;
     std::thread m_thread;
 };
 
