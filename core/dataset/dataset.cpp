@@ -191,7 +191,7 @@ Result<std::string> guessFormat(const std::string& path) {
     std::string name = std::filesystem::path(path).filename().string();
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") || name.ends_with(".tsv.gz")) return std::string("csv");
-    for (const char* ending : {".txt", ".txt.gz", ".text", ".md"})
+    for (const char* ending : {".txt", ".txt.gz", ".text"})
         if (name.ends_with(ending)) return std::string("text");
     return dataError(path + " is neither a folder of class folders, nor an IDX file, nor does its name end in .csv, .tsv or .txt: set data.format "
                             "if it is one of them", "data.format");

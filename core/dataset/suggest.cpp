@@ -182,21 +182,27 @@ Result<void> suggestText(const stdfs::path& file, const Progress& progress, Sugg
     return {};
 }
 
-/// In a folder of data files the one to train on: called train…, else the only one.
+/// The one called train…, else the only one.
+std::optional<stdfs::path> trainingAmong(const std::vector<stdfs::path>& files) {
+    for (const stdfs::path& file : files)
+        if (std::any_of(kTrainNames.begin(), kTrainNames.end(), [&](const char* train) { return file.filename().string().find(train) != std::string::npos; }))
+            return file;
+    return files.size() == 1 ? std::optional(files.front()) : std::nullopt;
+}
+
+/// In a folder of data files the one to train on. Texts beside tables are taken for notes on them.
 std::optional<stdfs::path> dataFileIn(const stdfs::path& folder) {
     const auto names = listFolder(folder);
     if (!names.ok()) return std::nullopt;
-    std::vector<stdfs::path> found;
+    std::vector<stdfs::path> tables, texts;
     for (const std::string& name : *names) {
         const stdfs::path path = folder / name;
         if (!isFile(path)) continue;
         const auto format = guessFormat(path.string());
         if (!format.ok() || (*format == "idx" && labelsBeside(path).empty())) continue;
-        if (std::any_of(kTrainNames.begin(), kTrainNames.end(), [&](const char* train) { return name.find(train) != std::string::npos; }))
-            return path;
-        found.push_back(path);
+        (*format == "text" ? texts : tables).push_back(path);
     }
-    return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+    return trainingAmong(tables.empty() ? texts : tables);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ private Q_SLOTS:
         QCOMPARE(*guessFormat(folder.write("Data.CSV", "a,b")), std::string("csv"));
         QCOMPARE(*guessFormat(folder.write("data.csv.gz", "a,b")), std::string("csv"));
         QCOMPARE(*guessFormat(folder.write("any", idx(8, {1}, "x"))), std::string("idx"));
-        COMPARE_ERROR(guessFormat(folder.write("data.xlsx", "PK")), "data.format", "data.xlsx|nor does its name end in .csv or .tsv");
+        COMPARE_ERROR(guessFormat(folder.write("data.xlsx", "PK")), "data.format", "data.xlsx|nor does its name end in .csv, .tsv or .txt");
         COMPARE_ERROR(guessFormat(folder.path("nothing")), "data.format", "nothing");
     }
 
@@ -159,6 +159,16 @@ private Q_SLOTS:
         }
     }
 
+    void aTextBesideATableIsTakenForANoteOnIt() {
+        const data_files::Folder folder;
+        const QByteArray rows = QByteArray("a,y\n") + QByteArray("1.5,2.5\n").repeated(40);
+        folder.write("mixed/table.csv", rows);
+        folder.write("mixed/notes.txt", QByteArray(500, 'n'));
+        QCOMPARE(suggest(folder.path("mixed"))->data.format, std::string("csv"));
+        folder.write("texts/poem.txt", QByteArray(500, 'p'));
+        QCOMPARE(suggest(folder.path("texts"))->data.format, std::string("text"));
+    }
+
     void whatIsNoDataGivesASentence() {
         const data_files::Folder folder;
         COMPARE_ERROR(suggest(""), "data.train", "does not exist");
@@ -166,7 +176,8 @@ private Q_SLOTS:
         COMPARE_ERROR(suggest(folder.path("")), "data.train", "no class folders");
         COMPARE_ERROR(suggest(folder.write("x.csv", "a,y\n")), "data.train", "no rows");
         COMPARE_ERROR(suggest(folder.write("x.csv", "1,2\n3,4\n")), "data.train", "no line of column names");
-        COMPARE_ERROR(suggest(folder.write("x.txt", "hello")), "data.format", "x.txt");
+        COMPARE_ERROR(suggest(folder.write("x.doc", "hello")), "data.format", "x.doc");
+        COMPARE_ERROR(suggest(folder.write("x.txt", "hello")), "data.context", "5 bytes");
         folder.write("many/a.csv", "a,y\n1,2\n");
         folder.write("many/b.csv", "a,y\n1,2\n");
         COMPARE_ERROR(suggest(folder.path("many")), "data.train", "no class folders");
