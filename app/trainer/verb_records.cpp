@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <unistd.h>
+#include <optional>
 
 namespace lathe::trainer {
 
@@ -21,13 +21,6 @@ using live::FrameType;
 using nlohmann::json;
 
 static constexpr std::size_t kAtOnce = 256;
-
-/// A text on a terminal must not steer it; in a file or a pipe it stays as it is.
-static std::string shownText(std::string text) {
-    if (::isatty(STDOUT_FILENO) == 0) return text;
-    std::erase_if(text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; });
-    return text;
-}
 
 /// The content as a JSON value; of a picture its file.
 static Result<json> contentJson(const rundir::RunFolder& run, const live::RecordFrame& record, const std::string& content) {
@@ -80,7 +73,7 @@ public:
         const std::string before = "step " + std::to_string(record.step) + ": ";
         if (m_options.json) print((m_count == 0 ? "" : ",") + out.dump());
         else if (!said) tell(before + said.error().text());
-        else print(shownText(before + (said->is_string() ? said->get<std::string>() : said->dump())));
+        else print(before + (said->is_string() ? said->get<std::string>() : said->dump()));
         ++m_count;
     }
     ExitCode finish() {
