@@ -286,7 +286,7 @@ constexpr void describe(V& v, Of<ParallelSection>) {
       {.minimum = 1, .maximum = 1024, .unit = "threads", .none = "one a physical core, shared out among the ranks", .example = "2", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::determinism, "determinism", "Determinism",
       "exact gives the same bits on equal terms and proves it at each resume; a save costs one more window, and GPUs keep to operators of fixed order. "
-      "fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way.",
+      "fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way (within 1 %).",
       {.choices = "exact|fast", .level = Level::Advanced, .applies = Applies::Resume});
 }
 

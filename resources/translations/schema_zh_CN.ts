@@ -476,8 +476,8 @@
             <translation>确定性</translation>
         </message>
         <message>
-            <source>exact gives the same bits on equal terms and proves it at each resume; a save costs one more window, and GPUs keep to operators of fixed order. fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way.</source>
-            <translation>exact 在相同条件下结果逐位相同，并在每次恢复时加以证明；每次保存多算一个窗口，GPU 只用顺序固定的算子。fast 让 GPU 选用最快的做法，不作证明；在 CPU 上两者每次更新耗时相同。</translation>
+            <source>exact gives the same bits on equal terms and proves it at each resume; a save costs one more window, and GPUs keep to operators of fixed order. fast lets a GPU try out what is quickest and proves nothing; on the CPU an update takes the same time either way (within 1 %).</source>
+            <translation>exact 在相同条件下结果逐位相同，并在每次恢复时加以证明；每次保存多算一个窗口，GPU 只用顺序固定的算子。fast 让 GPU 选用最快的做法，不作证明；在 CPU 上两者每次更新耗时相同（相差 1 % 以内）。</translation>
         </message>
         <message>
             <source>Evaluate every</source>

@@ -1,7 +1,8 @@
 // labels: process
 // timeout: 300
 // The proof of resume: a session that goes on from a checkpoint says whether it makes the same updates as before, and
-// where not; verify --replay does so at any time and leaves no trace.
+// where not; verify --replay does so at any time and leaves no trace. SEMANTICS F1 (another place in the data), F10 (less is
+// restored than the checkpoint says: a lost moment, a flipped weight), P9.
 #include "worker_run.h"
 
 #include "base/file_system.h"

@@ -46,12 +46,15 @@ std::unique_ptr<Loader> loaderOf(std::int64_t samples, std::int64_t features, st
     return Loader::open(std::move(part), settings).value();
 }
 
-/// Nanoseconds an element, forward and backward.
-double dropoutNanos(const std::function<at::Tensor(const at::Tensor&)>& drop) {
+/// Nanoseconds an element, forward and, where asked for, backward.
+double dropoutNanos(bool backward, const std::function<at::Tensor(const at::Tensor&)>& drop) {
     constexpr int kTimes = 20;
-    const at::Tensor input = at::ones({1024, 256}).requires_grad_(true), gradient = at::ones({1024, 256});
+    const at::Tensor input = at::ones({1024, 256}).requires_grad_(backward), gradient = at::ones({1024, 256});
     const double micros = microsOf([&] {
-        for (int i = 0; i < kTimes; ++i) drop(input).backward(gradient);
+        for (int i = 0; i < kTimes; ++i) {
+            const at::Tensor output = drop(input);
+            if (backward) output.backward(gradient);
+        }
     });
     return micros * 1e3 / kTimes / static_cast<double>(input.numel());
 }
@@ -96,18 +99,23 @@ int main(int argc, char** argv) {
     const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
     at::set_num_threads(1);
     const auto memory = loaderOf(kRows, kFeatures, kBatch, true), longEpoch = loaderOf((kSeekTo + 10) * kSeekBatch, 2, kSeekBatch, false);
-    double ours = 1e300, theirs = 1e300, batch = 1e300, peer = 1e300, seek = 1e300;
+    double ours[2] = {1e300, 1e300}, theirs[2] = {1e300, 1e300}, batch = 1e300, peer = 1e300, seek = 1e300;
     for (int round = 0; round < rounds; ++round) {
         const DropoutKey key = dropoutKey({1, round, 0, 0, 0, 0});
-        ours = std::min(ours, dropoutNanos([&](const at::Tensor& input) { return dropout(input, 0.1, key); }));
-        theirs = std::min(theirs, dropoutNanos([](const at::Tensor& input) { return at::dropout(input, 0.1, true); }));
+        for (const bool backward : {false, true}) {
+            ours[backward] = std::min(ours[backward], dropoutNanos(backward, [&](const at::Tensor& input) { return dropout(input, 0.1, key); }));
+            theirs[backward] = std::min(theirs[backward], dropoutNanos(backward, [](const at::Tensor& input) { return at::dropout(input, 0.1, true); }));
+        }
         batch = std::min(batch, batchMicros(*memory));
         seek = std::min(seek, seekMillis(*longEpoch));
         if (!python.empty()) peer = std::min(peer, dataLoaderMicros(python).value_or(1e300));
     }
-    emit("dropout 1024 x 256", "lathe", "forward and backward", ours, "ns an element");
-    emit("dropout 1024 x 256", "libtorch", "forward and backward", theirs, "ns an element");
-    emit("dropout 1024 x 256", "lathe / libtorch", "ratio", ours / theirs, "");
+    for (const bool backward : {false, true}) {
+        const char* what = backward ? "dropout 1024 x 256, forward and backward" : "dropout 1024 x 256, forward";
+        emit(what, "lathe", "time", ours[backward], "ns an element");
+        emit(what, "libtorch", "time", theirs[backward], "ns an element");
+        emit(what, "lathe / libtorch", "ratio", ours[backward] / theirs[backward], "");
+    }
     emit("shuffled batches of 256 x 20", "lathe", "batch", batch, "us");
     if (peer < 1e300) {
         emit("shuffled batches of 256 x 20", "dataloader(0)", "batch", peer, "us");

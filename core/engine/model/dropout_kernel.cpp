@@ -8,13 +8,16 @@ namespace lathe::engine {
 namespace {
 
 constexpr int kLanes = 16;
-using Group = std::uint32_t[kDropoutGroup];
+/// Groups computed together: their chains of products fill each other's waits.
+constexpr int kGroups = 3;
+using Groups = std::uint32_t[kGroups * kDropoutGroup];
 
 }  // namespace
 
-LATHE_WIDEST static void groupWords(std::uint64_t group, const DropoutKey& key, Group& words) {
-    std::uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+LATHE_WIDEST static void groupWords(std::uint64_t group, const DropoutKey& key, Groups& words) {
+    constexpr int kAll = kGroups * kLanes;
+    std::uint32_t c0[kAll], c1[kAll], c2[kAll], c3[kAll];
+    for (std::uint32_t lane = 0; lane < kAll; ++lane) {
         const std::uint64_t block = group * kLanes + lane;
         c0[lane] = static_cast<std::uint32_t>(block);
         c1[lane] = static_cast<std::uint32_t>(block >> 32);
@@ -23,7 +26,7 @@ LATHE_WIDEST static void groupWords(std::uint64_t group, const DropoutKey& key, 
     }
     std::uint32_t k0 = key.key[0], k1 = key.key[1];
     for (int round = 0; round < 10; ++round) {
-        for (int lane = 0; lane < kLanes; ++lane) {
+        for (int lane = 0; lane < kAll; ++lane) {
             const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c0[lane];
             const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c2[lane];
             c0[lane] = static_cast<std::uint32_t>(p1 >> 32) ^ c1[lane] ^ k0;
@@ -34,26 +37,36 @@ LATHE_WIDEST static void groupWords(std::uint64_t group, const DropoutKey& key, 
         k0 += 0x9E3779B9;
         k1 += 0xBB67AE85;
     }
-    for (int lane = 0; lane < kLanes; ++lane) {
-        words[lane] = c0[lane];
-        words[kLanes + lane] = c1[lane];
-        words[2 * kLanes + lane] = c2[lane];
-        words[3 * kLanes + lane] = c3[lane];
-    }
+    for (int one = 0; one < kGroups; ++one)
+        for (int lane = 0; lane < kLanes; ++lane) {
+            std::uint32_t* to = words + one * kDropoutGroup + lane;
+            const int from = one * kLanes + lane;
+            to[0] = c0[from];
+            to[kLanes] = c1[from];
+            to[2 * kLanes] = c2[from];
+            to[3 * kLanes] = c3[from];
+        }
+}
+
+LATHE_WIDEST static void combine(const float* in, float* out, const std::uint32_t* words, std::uint64_t n, std::uint32_t threshold, float scale) {
+    for (std::uint64_t i = 0; i < n; ++i) out[i] = in[i] * (words[i] >= threshold ? scale : 0.0f);
+}
+
+LATHE_WIDEST static void combine(const double* in, double* out, const std::uint32_t* words, std::uint64_t n, std::uint32_t threshold, double scale) {
+    for (std::uint64_t i = 0; i < n; ++i) out[i] = in[i] * (words[i] >= threshold ? scale : 0.0);
 }
 
 namespace {
 
 template <typename Number>
 void apply(const Number* in, Number* out, std::uint64_t first, std::uint64_t count, const DropoutKey& key, std::uint32_t threshold, Number scale) {
-    Group words;
+    Groups words;
     std::uint64_t done = 0;
     while (done < count) {
         const std::uint64_t element = first + done, offset = element % kDropoutGroup;
-        const std::uint64_t n = std::min(kDropoutGroup - offset, count - done);
+        const std::uint64_t n = std::min(kGroups * kDropoutGroup - offset, count - done);
         groupWords(element / kDropoutGroup, key, words);
-        for (std::uint64_t i = 0; i < n; ++i)
-            out[done + i] = in[done + i] * (words[offset + i] >= threshold ? scale : Number(0));
+        combine(in + done, out + done, words + offset, n, threshold, scale);
         done += n;
     }
 }
