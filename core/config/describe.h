@@ -24,6 +24,7 @@ struct Facts {
     const char* visibleIf = "";     ///< "section.key=value|value"
     const char* shortName = "";     ///< in run names: "lr"
     bool isPath = false;
+    bool open = false;              ///< a choice that things of plug-ins add to: "plug-in/name"
     bool multiline = false;
     Level level = Level::Basic;
     Applies applies = Applies::Start;
@@ -123,7 +124,7 @@ template <typename V>
 constexpr void describe(V& v, Of<ModelSection>) {
     using S = ModelSection;
     v(&S::name, "name", "Model", "The network to train.",
-      {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152|gpt"});
+      {.choices = "linear|mlp|convnet|resnet18|resnet34|resnet50|resnet101|resnet152|gpt", .open = true});
     v(&S::hidden, "hidden", "Hidden layers", "Width of each hidden layer.",
       {.minimum = 1, .maximum = 1e6, .visibleIf = "model.name=mlp", .shortName = "h"});
     v(&S::filters, "filters", "Filters", "Filters of each convolution stage; a stage halves images of 4 pixels or more.",
@@ -154,7 +155,7 @@ template <typename V>
 constexpr void describe(V& v, Of<TaskSection>) {
     using S = TaskSection;
     v(&S::name, "name", "Task", "classification predicts one of several classes, regression predicts numbers, language foretells the next byte of a text.",
-      {.choices = "classification|regression|language"});
+      {.choices = "classification|regression|language", .open = true});
     v(&S::numClasses, "num_classes", "Classes", "Number of classes the model tells apart.",
       {.minimum = 2, .maximum = 1e6, .unit = "classes", .none = "as found in the data", .example = "10", .visibleIf = kIfClassification});
     v(&S::labelSmoothing, "label_smoothing", "Label smoothing", "Part of the target that is spread over all classes.",
@@ -205,7 +206,7 @@ template <typename V>
 constexpr void describe(V& v, Of<ScheduleSection>) {
     using S = ScheduleSection;
     v(&S::name, "name", "Schedule", "Course of the learning rate after warm-up.",
-      {.choices = "constant|linear|cosine|polynomial|step|exponential|one_cycle|wsd|plateau", .applies = Applies::Resume});
+      {.choices = "constant|linear|cosine|polynomial|step|exponential|one_cycle|wsd|plateau", .open = true, .applies = Applies::Resume});
     v(&S::warmupUpdates, "warmup_updates", "Warm-up", "Updates over which the rate rises to the beginning of the curve.",
       {.minimum = 0, .maximum = kMany, .unit = "updates", .shortName = "warm", .applies = Applies::Resume});
     v(&S::finalFactor, "final_factor", "Final factor", "Rate at the end as a part of the peak; step, exponential and plateau never go below it.",
@@ -256,7 +257,7 @@ template <typename V>
 constexpr void describe(V& v, Of<PrecisionSection>) {
     using S = PrecisionSection;
     v(&S::mode, "mode", "Precision", "Number format of the arithmetic; bf16 and fp16 keep weights and gradients in fp32, auto takes what the device is fast in, fp64 is for checking numbers.",
-      {.choices = "auto|fp32|bf16|fp16|fp64", .level = Level::Advanced});
+      {.choices = "auto|fp32|bf16|fp16|fp64", .open = true, .level = Level::Advanced});
     v(&S::initialScale, "initial_scale", "Loss scale", "What the loss is multiplied by at first in fp16, so that small gradients do not vanish; a power of two.",
       {.minimum = 1, .maximum = 16777216, .visibleIf = "precision.mode=auto|fp16", .level = Level::Advanced});
     v(&S::scaleGrowthUpdates, "scale_growth_updates", "Scale grows after", "Updates without an overflow until the loss scale doubles.",
@@ -367,6 +368,13 @@ constexpr void describe(V& v, Of<TelemetrySection>) {
 }
 
 template <typename V>
+constexpr void describe(V& v, Of<PluginsSection>) {
+    using S = PluginsSection;
+    v(&S::use, "use", "Plug-ins", "Libraries of your own that training loads from your plug-in folder, in this order, and their settings (name.key=value); in a file each stands under its name.",
+      {.example = "go_back, go_back.worse_by=0.02", .level = Level::Advanced, .applies = Applies::Resume});
+}
+
+template <typename V>
 constexpr void describe(V& v, Of<CommandSection>) {
     using S = CommandSection;
     v(&S::line, "line", "Command", "Program and arguments of your own script, quoted as for a shell but run without one; empty trains with Lathe.",
@@ -391,6 +399,7 @@ constexpr void describeSections(V& v) {
     v(&RunConfig::guard, "guard", "Guard", "What is done by itself when training goes wrong.");
     v(&RunConfig::checkpoint, "checkpoint", "Checkpoint", "What is saved and kept.");
     v(&RunConfig::telemetry, "telemetry", "Telemetry", "What is recorded while it runs.");
+    v(&RunConfig::plugins, "plugins", "Plug-ins", "Libraries of your own.");
     v(&RunConfig::command, "command", "Command", "Your own program, run and watched in place of Lathe's training.");
 }
 

@@ -1,6 +1,7 @@
 // One field's value: from text, to text, against its rule.
 #include "base/number_text.h"
 #include "config/nearest.h"
+#include "config/plugin_list.h"
 #include "config/schema.h"
 #include "config/utf8.h"
 
@@ -117,6 +118,7 @@ Result<void> checkText(const Field& field, const std::string& text) {
         if ((byte < 0x20 && !(field.multiline && (c == '\n' || c == '\t'))) || byte == 0x7F)
             return Error{ErrorCode::Config, field.label + " holds a control character; remove it", field.key(), {}};
     }
+    if (field.isOpen && !pluginOf(text).empty()) return {};
     if (field.type == FieldType::Choice && std::find(field.choices.begin(), field.choices.end(), text) == field.choices.end())
         return broken(field, text);
     return {};

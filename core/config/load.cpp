@@ -8,6 +8,7 @@
 #include "config/flat_form.h"
 #include "config/nearest.h"
 #include "config/node_value.h"
+#include "config/plugin_list.h"
 #include "config/yaml_tree.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace lathe::config {
 namespace {
 
 constexpr std::int64_t kFormat = 2, kOldestFormat = 1;
-constexpr std::string_view kFormatKey = "format", kArgument = "argument.";
+constexpr std::string_view kFormatKey = "format", kArgument = "argument.", kPlugins = "plugins.";
 
 std::vector<std::string> sectionNames() {
     std::vector<std::string> names;
@@ -97,13 +98,35 @@ void readSection(const Section& section, const YamlNode& node, const std::filesy
     }
 }
 
+/// Each plug-in under its name: nothing, or a map of its settings.
+void readPlugins(const YamlNode& node, Values& values, std::vector<Problem>& problems) {
+    std::vector<std::string> items;
+    const auto misplaced = [&](const std::string& name, const YamlNode& at) {
+        problems.push_back({"plugins." + name, Severity::Error, "The plug-in " + name + " stands alone or holds its settings, each a single value" + onLine(at) +
+                                                                     "; for example " + name + ": {every: 100}"});
+    };
+    for (const auto& [name, valueNode] : node.entries) {
+        if (valueNode.kind != YamlNode::Kind::Null && valueNode.kind != YamlNode::Kind::Map) {
+            misplaced(name, valueNode);
+            continue;
+        }
+        setPlugin(items, name, {}, {});
+        for (const auto& [key, setting] : valueNode.entries) {
+            if (setting.kind == YamlNode::Kind::Scalar) setPlugin(items, name, key, setting.text);
+            else misplaced(name, setting);
+        }
+    }
+    values["plugins.use"] = std::move(items);
+}
+
 Loaded readSections(const YamlNode& root, const std::filesystem::path& base, std::int64_t format) {
     Loaded loaded;
     Values values = toValues(RunConfig{});
     if (format < 2) values["optimizer.decay_on"] = std::string("all");  // what it meant before one could choose
     for (const auto& [name, node] : root.entries) {
         if (name == kFormatKey) continue;
-        if (const Section* section = findSection(name)) readSection(*section, node, base, values, loaded.problems);
+        if (name == "plugins" && node.kind == YamlNode::Kind::Map && node.find("use") == nullptr) readPlugins(node, values, loaded.problems);
+        else if (const Section* section = findSection(name)) readSection(*section, node, base, values, loaded.problems);
         else unknownTopKey(name, node, loaded.problems);
     }
     loaded.config = fromValues(values);
@@ -138,6 +161,11 @@ void applySetting(const std::string& setting, Values& values, std::vector<Proble
     }
     const std::string key = setting.substr(0, equals);
     if (key.starts_with(kArgument)) return applyArgument(key.substr(kArgument.size()), setting.substr(equals + 1), values, problems);
+    const std::size_t dot = key.starts_with(kPlugins) ? key.find('.', kPlugins.size()) : std::string::npos;
+    if (dot != std::string::npos) {
+        const std::string name = key.substr(kPlugins.size(), dot - kPlugins.size());
+        return setPlugin(std::get<std::vector<std::string>>(values["plugins.use"]), name, key.substr(dot + 1), setting.substr(equals + 1));
+    }
     const Field* field = Schema::builtin().find(key);
     if (!field) {
         problems.push_back({key, Severity::Error, "There is no setting \"" + key.substr(0, 80) + "\"" + didYouMean(Schema::builtin().nearest(key))});

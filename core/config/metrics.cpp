@@ -1,5 +1,7 @@
 #include "config/metrics.h"
 
+#include "config/plugin_list.h"
+
 #include <algorithm>
 #include <set>
 
@@ -36,6 +38,7 @@ std::vector<Metric> metricsOf(std::string_view task) {
                 {"f1_macro", true, false},
                 {"auc", true, false}};
     if (task == "language") return {{"loss", false}, {"perplexity", false}, {"bits_per_byte", false}, {"accuracy", true}};
+    if (!pluginOf(task).empty()) return {{"loss", false}};  // what else it has is known where it is loaded
     return {{"loss", false}, {"mse", false}, {"mae", false}, {"r2", true}};
 }
 
@@ -66,6 +69,16 @@ Result<Metric> bestMetric(const EvaluationSection& evaluation, const std::vector
     return unknown(wanted, metrics, "auto", "evaluation.best_metric");
 }
 
-Result<Metric> bestMetric(const RunConfig& config) { return bestMetric(config.evaluation, metricsOf(config.task.name)); }
+/// What a plug-in measures is known only where it is loaded; elsewhere its name and direction are taken as they are said.
+Result<Metric> bestMetric(const RunConfig& config) {
+    std::vector<Metric> metrics = metricsOf(config.task.name);
+    const EvaluationSection& evaluation = config.evaluation;
+    const bool isForeign = !pluginOf(evaluation.bestMetric).empty() || (!pluginOf(config.task.name).empty() && evaluation.bestMetric != "auto");
+    if (isForeign && evaluation.bestDirection == "auto")
+        return Error{ErrorCode::Config, "Whether more or less of \"" + evaluation.bestMetric.substr(0, 40) + "\" is better is not known here: set evaluation.best_direction to min or max",
+                     "evaluation.best_direction", {}};
+    if (isForeign) metrics.push_back({evaluation.bestMetric, evaluation.bestDirection == "max"});
+    return bestMetric(evaluation, metrics);
+}
 
 }  // namespace lathe::config

@@ -68,6 +68,7 @@ struct BuildFields {
         field.noneText = facts.none;
         field.shortName = facts.shortName;
         field.type = typeOf<M>(facts);
+        field.isOpen = facts.open;
         field.multiline = facts.multiline;
         field.level = facts.level;
         field.applies = facts.applies;

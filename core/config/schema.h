@@ -40,6 +40,7 @@ struct Field {
     std::string noneText;  ///< what an unset optional means, for people: "no limit"
     std::string shortName; ///< in run names: "lr"; empty: the field's name
     FieldType type = FieldType::Text;
+    bool isOpen = false;     ///< Choice that things of plug-ins add to: "plug-in/name"
     bool multiline = false;  ///< Text that may have several lines
     Level level = Level::Basic;
     Applies applies = Applies::Start;

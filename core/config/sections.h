@@ -177,6 +177,10 @@ struct TelemetrySection {
     std::string tensorboard;                         ///< event files beside the record: a folder, or "true" for the run's own; empty: none
 };
 
+struct PluginsSection {
+    std::vector<std::string> use;                    ///< plug-ins and their settings, as plugin_list.h reads them
+};
+
 /// A person's own program instead of Lathe's training: with a line, the other sections mean nothing but for what is said
 /// to belong to both (Belongs in schema.h).
 struct CommandSection {
@@ -199,6 +203,7 @@ struct RunConfig {
     GuardSection guard;
     CheckpointSection checkpoint;
     TelemetrySection telemetry;
+    PluginsSection plugins;
     CommandSection command;
 };
 

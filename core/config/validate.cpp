@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "config/metrics.h"
 #include "config/param_rules.h"
+#include "config/plugin_list.h"
 
 #include <algorithm>
 #include <cmath>
@@ -159,6 +160,17 @@ void checkGuard(const RunConfig& config, Problems& problems) {
                 std::to_string(guard.worseInARow) + " worse evaluations have been seen; raise the patience");
 }
 
+void checkPlugins(const RunConfig& config, Problems& problems) {
+    const auto used = pluginsOf(config.plugins);
+    if (!used) return problems.push_back({used.error().key, Severity::Error, used.error().sentence});
+    for (const auto& [key, thing] : {std::pair{"model.name", &config.model.name}, std::pair{"task.name", &config.task.name}, std::pair{"schedule.name", &config.schedule.name},
+                                     std::pair{"precision.mode", &config.precision.mode}, std::pair{"evaluation.best_metric", &config.evaluation.bestMetric}}) {
+        const std::string name(pluginOf(*thing));
+        if (!name.empty() && std::none_of(used->begin(), used->end(), [&](const PluginChoice& choice) { return choice.name == name; }))
+            error(problems, key, "\"" + *thing + "\" is of the plug-in " + name + ", which is not used; add it to plugins.use");
+    }
+}
+
 void checkStrategies(const RunConfig& config, Problems& problems) {
     const auto& parallel = config.parallel;
     const auto& accumulation = config.accumulation;
@@ -215,6 +227,7 @@ std::vector<Problem> validate(const RunConfig& config) {
     checkLanguage(config, problems);
     checkEvaluation(config, problems);
     checkGuard(config, problems);
+    checkPlugins(config, problems);
     checkStrategies(config, problems);
     checkRest(config, problems);
     return problems;

@@ -4,6 +4,7 @@
 #include "config/command_text.h"
 #include "config/config.h"
 #include "config/config_paths.h"
+#include "config/plugin_list.h"
 #include "config/yaml_tree.h"
 
 #include <algorithm>
@@ -90,6 +91,18 @@ std::string factsText(const Field& field) {
     return joined(facts, "; ");
 }
 
+/// Each plug-in under its name; as the list it is where that cannot be read.
+std::string pluginLines(const PluginsSection& section) {
+    const auto choices = pluginsOf(section);
+    if (!choices) return lineOf(*Schema::builtin().find("plugins.use"), section.use);
+    std::string lines;
+    for (const PluginChoice& choice : *choices) {
+        lines += "  " + choice.name + ":\n";
+        for (const auto& [key, value] : choice.settings) lines += "    " + key + ": " + yamlText(value) + "\n";
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::string toYaml(const RunConfig& config) {
@@ -97,7 +110,8 @@ std::string toYaml(const RunConfig& config) {
     std::string text = "format: 2\n";
     for (const Section& section : Schema::builtin().sections()) {
         std::string lines;
-        for (const Field& field : section.fields)
+        if (section.name == "plugins" && !isCommand(config)) lines = pluginLines(config.plugins);
+        else for (const Field& field : section.fields)
             if (belongs(field, values)) lines += lineOf(field, values.find(field.key())->second);
         if (!lines.empty()) text += section.name + ":\n" + lines;
     }

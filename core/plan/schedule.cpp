@@ -1,5 +1,7 @@
 #include "plan/schedule.h"
 
+#include "config/plugin_list.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -74,7 +76,16 @@ ScheduleSection scheduleOnResume(const config::RunConfig& config, std::int64_t s
     return scheduleOf(config, anew && planned ? planned : std::optional(stored));
 }
 
+Kinds<CurveOf>& curveKinds() {
+    static Kinds<CurveOf> kinds{{}};
+    return kinds;
+}
+
 double factorAt(const ScheduleSection& schedule, GlobalStep applied) {
+    if (!config::pluginOf(schedule.name).empty()) {
+        const CurveOf* curve = curveKinds().find(schedule.name);
+        return curve ? std::clamp((*curve)(schedule, applied), 0.0, 1.0) : 1.0;
+    }
     const std::int64_t k = std::max<std::int64_t>(applied.value(), 0);
     const std::int64_t warmup = std::max<std::int64_t>(schedule.warmupUpdates, 0);
     if (k < warmup) return static_cast<double>(k + 1) / static_cast<double>(warmup) * (schedule.name == "one_cycle" ? schedule.startFactor : 1.0);

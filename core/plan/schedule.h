@@ -16,9 +16,11 @@
 #pragma once
 
 #include "base/counters.h"
+#include "base/kinds.h"
 #include "config/sections.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,6 +36,11 @@ config::ScheduleSection scheduleOf(const config::RunConfig& config, std::optiona
 /// The curve of a run that goes on: the configuration decides about everything but a length that it does not name. That
 /// stays what it was (`stored`), unless a curve is made anew for the planned length.
 config::ScheduleSection scheduleOnResume(const config::RunConfig& config, std::int64_t stored, std::optional<std::int64_t> planned, bool anew);
+
+/// Curves that are computed and not described by a name above: what plug-ins bring. Where one is not loaded (the form, the
+/// resume sheet), it is taken as constant.
+using CurveOf = std::function<double(const config::ScheduleSection& schedule, GlobalStep applied)>;
+Kinds<CurveOf>& curveKinds();
 
 /// Factor on the base rate for the update that follows `applied` applied ones (0 for the first). In [0, 1].
 double factorAt(const config::ScheduleSection& schedule, GlobalStep applied);

@@ -983,5 +983,17 @@
             <source>swiglu gates 8/3 of the width, gelu has 4 times the width.</source>
             <translation>swiglu 以门控方式使用 8/3 倍宽度，gelu 使用 4 倍宽度。</translation>
         </message>
+        <message>
+            <source>Plug-ins</source>
+            <translation>插件</translation>
+        </message>
+        <message>
+            <source>Libraries of your own.</source>
+            <translation>您自己的库。</translation>
+        </message>
+        <message>
+            <source>Libraries of your own that training loads from your plug-in folder, in this order, and their settings (name.key=value); in a file each stands under its name.</source>
+            <translation>训练时从您的插件文件夹按此顺序加载的您自己的库，以及它们的设置（name.key=value）；在文件中各自写在其名称之下。</translation>
+        </message>
     </context>
 </TS>

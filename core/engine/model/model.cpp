@@ -1,5 +1,6 @@
 #include "engine/model/model.h"
 
+#include "config/plugin_list.h"
 #include "engine/model/dropout.h"
 #include "engine/model/model_kinds.h"
 
@@ -49,6 +50,23 @@ bool Model::hasBatchNorm() const {
     return false;
 }
 
+Kinds<ModelMaker>& modelKinds() {
+    using Made = Result<std::unique_ptr<Model>>;
+    using Section = config::ModelSection;
+    static Kinds<ModelMaker> kinds = [] {
+        Kinds<ModelMaker> builtIn{{
+            {"linear", [](const Section&, const ModelShape& shape, const WeightSource& source) -> Made { return makeLinear(shape, source); }},
+            {"mlp", [](const Section& section, const ModelShape& shape, const WeightSource& source) -> Made { return makeMlp(section, shape, source); }},
+            {"convnet", [](const Section& section, const ModelShape& shape, const WeightSource& source) -> Made { return makeConvnet(section, shape, source); }},
+            {"gpt", [](const Section& section, const ModelShape& shape, const WeightSource& source) -> Made { return makeGpt(section, shape, source); }},
+        }};
+        for (const char* name : {"resnet18", "resnet34", "resnet50", "resnet101", "resnet152"})
+            builtIn.add(name, [](const Section& section, const ModelShape& shape, const WeightSource& source) -> Made { return makeResnet(section, shape, source); });
+        return builtIn;
+    }();
+    return kinds;
+}
+
 Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, const ModelShape& shape, std::uint64_t seed,
                                          at::ScalarType dtype, at::Device device) {
     LATHE_ASSERT(shape.features > 0 && shape.outputs > 0);
@@ -58,28 +76,20 @@ Result<std::unique_ptr<Model>> makeModel(const config::ModelSection& section, co
         return Error{ErrorCode::Config,
                      section.name + " needs images, but the data are rows of " + std::to_string(shape.features) + " features; choose mlp or linear",
                      "model.name", {}};
-    if ((section.name == "gpt") != (shape.context > 0))
+    const bool isOurs = config::pluginOf(section.name).empty();
+    if (isOurs && (section.name == "gpt") != (shape.context > 0))
         return Error{ErrorCode::Config, shape.context > 0 ? "A text is learned by gpt, not by " + section.name + "; choose gpt" : "gpt learns from a text, and the data are none; choose another model",
                      "model.name", {}};
+    const ModelMaker* maker = modelKinds().find(section.name);
+    if (!maker) return Error{ErrorCode::Config, "There is no model \"" + section.name + "\"; known are " + modelKinds().names(), "model.name", {}};
     try {
-        if (section.name == "gpt")
-            return makeGpt(section, shape, source);
-        if (section.name == "linear")
-            return makeLinear(shape, source);
-        if (section.name == "mlp")
-            return makeMlp(section, shape, source);
-        if (section.name == "convnet")
-            return makeConvnet(section, shape, source);
-        if (auto model = makeResnet(section, shape, source))
-            return model;
+        return (*maker)(section, shape, source);
     } catch (const std::bad_alloc&) {
         return Error{ErrorCode::OutOfMemory, "No memory for the model; choose a smaller one", "model.name", {}};
     } catch (const c10::Error& e) {
         return Error{ErrorCode::OutOfMemory, std::string("The model cannot be made; choose a smaller one: ") + e.what_without_backtrace(),
                      "model.name", {}};
     }
-    return Error{ErrorCode::Config, "There is no model \"" + section.name + "\"; known are linear, mlp, convnet, resnet18, resnet34, resnet50, resnet101, resnet152 and gpt",
-                 "model.name", {}};
 }
 
 }  // namespace lathe::engine

@@ -3,6 +3,7 @@
 // Thread: one thread at a time.
 #pragma once
 
+#include "base/kinds.h"
 #include "base/result.h"
 #include "config/sections.h"
 
@@ -93,6 +94,11 @@ struct ModelShape {
     std::int64_t context = 0;                           ///< bytes in a row of text; 0 when the input is no text
     bool packed = false;                                ///< rows of text may hold several documents
 };
+
+class WeightSource;
+using ModelMaker = std::function<Result<std::unique_ptr<Model>>(const config::ModelSection& section, const ModelShape& shape, const WeightSource& source)>;
+/// All models by name. A built-in one is a line in model.cpp.
+Kinds<ModelMaker>& modelKinds();
 
 /// Builds a model by name with initial weights that depend on (seed, parameter name) only, in `dtype` on `device`.
 /// Config errors name model.* keys ("resnet18 needs images …").

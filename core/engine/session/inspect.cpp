@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 Result<std::string> describe(const config::RunConfig& config) {
+    LATHE_TRY_ASSIGN(const std::vector<LoadedPlugin> plugins, loadPlugins(config.plugins, pluginFolder()));
     LATHE_TRY_ASSIGN(const RunData data, openRunData(config));
     LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(config.model, data.modelShape(task->outputs()), 0, dtypeOf(config.precision), at::kMeta));

@@ -45,11 +45,6 @@ public:
     Result<SaveOutcome> save(const SaveRequest&) override { return Error{ErrorCode::Internal, "Only the first rank saves", {}, {}}; }
 };
 
-bool goesBackByItself(const config::GuardSection& guard) {
-    const auto& actions = {guard.onNotFinite, guard.onLossSpike, guard.onGradientExplosion, guard.onWorse};
-    return std::find(actions.begin(), actions.end(), "roll_back") != actions.end();
-}
-
 class Session {
 public:
     Session(const SessionArguments& arguments, std::unique_ptr<live::Segment> segment)
@@ -193,30 +188,25 @@ private:
 
     Ending runLoop(const std::string& runId, const std::string& configHash) {
         Setup& setup = *m_setup;
-        LoaderWindows windows(*setup.trainLoader);
-        std::optional<LoaderEvaluation> evaluation;
-        if (setup.evalLoader) evaluation.emplace(*setup.evalLoader);
-        const PlannedAccumulation accumulation(setup.trainLoader->shape());
         std::optional<CheckpointWriter> writer;
         SavedElsewhere elsewhere;
         if (m_rank == 0)
             writer.emplace(FileSystem::real(), CheckpointPlace{m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_newestCheckpoint},
                            setup.state, m_trainerRecord,
                            RecordingHooks{[this] { return lastFrames(); }, [this](GlobalStep step) { return waitUntilRecorded(step); }});
-        ActiveTime time(Clock::system());
-        Telemetry telemetry(m_frames, m_pulse, time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0, setup.table->groups());
+        TrainerParts parts = setup.parts();
+        Telemetry telemetry(m_frames, m_pulse, *parts.time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0, setup.table->groups());
         ReplicaCheck replicas(*setup.parallel, setup.state, setup.config.parallel.checkReplicas);
-        TrainerParts parts{.task = setup.task.get(), .phases = {{setup.task->phases().front(), setup.model.get(), setup.storage.get(), setup.optimizer.get()}},
-                           .parallel = setup.parallel.get(), .precision = setup.precision.get(), .accumulation = &accumulation, .windows = &windows,
-                           .evaluationData = evaluation ? &*evaluation : nullptr, .curve = &*setup.curve, .best = &*setup.best, .progress = &setup.progress,
-                           .saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere, .time = &time, .hooks = {&telemetry},
-                           .guard = setup.guard.get(), .log = &telemetry};
-        if (m_world > 1) parts.hooks.push_back(&replicas);
-        if (m_resumeReport) parts.hooks.push_back(m_resumeReport.get());
         DigestKeeper digests(m_frames);
-        if (m_rank == 0 && isExact()) parts.hooks.push_back(&digests);
-        for (const auto& hook : setup.hooks) parts.hooks.push_back(hook.get());
-        parts.hooks.push_back(&m_steering);
+        parts.saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere;
+        parts.log = &telemetry;
+        std::vector<Hook*> hooks{&telemetry};
+        if (m_world > 1) hooks.push_back(&replicas);
+        if (m_resumeReport) hooks.push_back(m_resumeReport.get());
+        if (m_rank == 0 && isExact()) hooks.push_back(&digests);
+        hooks.insert(hooks.end(), parts.hooks.begin(), parts.hooks.end());
+        hooks.push_back(&m_steering);
+        parts.hooks = std::move(hooks);
         Trainer trainer(parts, settings());
         Ending ending = trainer.run();
         if (writer) m_newestCheckpoint = writer->newest();
@@ -226,12 +216,9 @@ private:
     bool isExact() const { return m_setup->config.parallel.determinism == "exact"; }
 
     TrainerSettings settings() const {
-        const config::RunConfig& config = m_setup->config;
-        return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
-                .maxGradNorm = config.optimizer.maxGradNorm,
-                .maxSkippedInARow = config.precision.maxSkippedInARow, .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, m_setup->plannedUpdates), .saveEvery = config.checkpoint.every,
-                .probes = isExact(), .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .rollBacksDone = m_record.rollBacks,
-                .maxRollBacks = config.guard.maxRollBacks};
+        TrainerSettings settings = m_setup->settings();
+        settings.rollBacksDone = m_record.rollBacks;
+        return settings;
     }
 
     /// Of each rank; all of them are between updates.

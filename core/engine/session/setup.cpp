@@ -1,6 +1,7 @@
 #include "engine/session/setup.h"
 
 #include "config/config.h"
+#include "config/plugin_list.h"
 #include "engine/train/guard.h"
 #include "engine/train/worse_evaluation.h"
 
@@ -24,6 +25,7 @@ Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, con
     setup->config = chosen;
     applyDeterminism(chosen.parallel);
     setup->threads = applyThreads(chosen.parallel, place.world);
+    LATHE_TRY_ASSIGN(setup->plugins, loadPlugins(chosen.plugins, pluginFolder()));
     LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel, place.rank, place.world));
     LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report, place); }));
     if (!report(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
@@ -40,7 +42,7 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
         data.eval.ids.resize(std::min(data.eval.ids.size(), samples));
     }
     LATHE_TRY_ASSIGN(task, makeTask(config, data.train.dataset->info()));
-    LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, task->metricInfo()));
+    LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, metricsOf(*task)));
     const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};
     LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device, sharing), loaded));
     if (!data.eval.ids.empty()) {
@@ -50,6 +52,9 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
         return Error{ErrorCode::Config, std::to_string(place.world) + " ranks share an epoch of " + std::to_string(batches) + " micro-batches: some would never have one. "
                      "Use fewer parallel.ranks, or a smaller data.batch_size", "parallel.ranks", {}};
     plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
+    if (!config::pluginOf(config.schedule.name).empty() && !plan::curveKinds().find(config.schedule.name))
+        return Error{ErrorCode::Config, "There is no schedule \"" + config.schedule.name + "\"; plug-ins in use bring " +
+                     (plan::curveKinds().all().empty() ? "none" : plan::curveKinds().names()), "schedule.name", {}};
     LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates, {best->metric(), best->higherIsBetter()}));
     return {};
 }
@@ -72,14 +77,52 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     if (precision->hasState()) state.add(*precision);
     guard = std::make_unique<TrajectoryGuard>(config.guard);
     state.add(*guard);
-    if (config.guard.onWorse != "go_on") addHook(std::make_unique<WorseEvaluation>(config.guard, *best));
+    if (config.guard.onWorse != "go_on") LATHE_TRY(addHook(std::make_unique<WorseEvaluation>(config.guard, *best), {}));
+    for (LoadedPlugin& plugin : plugins)
+        for (std::unique_ptr<Hook>& hook : plugin.hooks) LATHE_TRY(addHook(std::move(hook), plugin.name));
     return {};
 }
 
-void Setup::addHook(std::unique_ptr<Hook> hook) {
+Result<void> Setup::addHook(std::unique_ptr<Hook> hook, const std::string& plugin) {
+    for (const auto& known : hooks)
+        if (known->hookName() == hook->hookName())
+            return Error{ErrorCode::Config, "The plug-in " + plugin + " brings a hook \"" + std::string(hook->hookName()) + "\", and there is one of that name already; use one of them",
+                         "plugins." + plugin, {}};
     keptHooks.push_back(std::make_unique<KeptHook>(*hook));
     state.add(*keptHooks.back());
     hooks.push_back(std::move(hook));
+    return {};
+}
+
+TrainerParts Setup::parts() {
+    m_windows.emplace(*trainLoader);
+    if (evalLoader) m_evaluation.emplace(*evalLoader);
+    m_accumulation.emplace(trainLoader->shape());
+    m_time.emplace(Clock::system());
+    TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get()}}, .parallel = parallel.get(),
+                       .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
+                       .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .time = &*m_time,
+                       .guard = guard.get()};
+    for (const auto& hook : hooks) parts.hooks.push_back(hook.get());
+    return parts;
+}
+
+static bool goesBackByItself(const config::GuardSection& section) {
+    const auto actions = {section.onNotFinite, section.onLossSpike, section.onGradientExplosion, section.onWorse};
+    return std::find(actions.begin(), actions.end(), "roll_back") != actions.end();
+}
+
+TrainerSettings Setup::settings() const {
+    return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
+            .maxGradNorm = config.optimizer.maxGradNorm, .maxSkippedInARow = config.precision.maxSkippedInARow,
+            .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, plannedUpdates), .saveEvery = config.checkpoint.every,
+            .probes = config.parallel.determinism == "exact", .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .maxRollBacks = config.guard.maxRollBacks};
+}
+
+Environment Setup::environment() const {
+    Environment record = environmentRecord(config, device, threads, precision->name(), parallel->layout());
+    for (const LoadedPlugin& plugin : plugins) record["plug-in " + plugin.name] = plugin.version + ", " + plugin.digest;
+    return record;
 }
 
 }  // namespace lathe::engine

@@ -5,6 +5,7 @@
 #include "config/sections.h"
 #include "engine/data/loader.h"
 #include "engine/parallel/data_parallel.h"
+#include "engine/plugin/plugins.h"
 #include "engine/session/environment.h"
 #include "engine/session/sources.h"
 #include "engine/train/curve.h"
@@ -26,6 +27,7 @@ struct Setup {
     config::RunConfig config;
     at::Device device = at::kCPU;
     int threads = 1;
+    std::vector<LoadedPlugin> plugins;
     RunData data;
     std::string dataFingerprint;
     std::unique_ptr<Task> task;
@@ -50,12 +52,21 @@ struct Setup {
     static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place = {});
     /// From the configuration of a run's newest session.
     static Result<std::unique_ptr<Setup>> ofRun(const rundir::RunFolder& run);
-    Environment environment() const { return environmentRecord(config, device, threads, precision->name(), parallel->layout()); }
+    Environment environment() const;
+    /// Everything a Trainer needs, but for who saves, listens and watches beside the configuration's own hooks. It stays
+    /// valid until the next call; the time of training begins with it.
+    TrainerParts parts();
+    TrainerSettings settings() const;
 
 private:
     Result<void> openData(const SetupProgress& report, const RankPlace& place);
     Result<void> buildModel(const RankPlace& place);
-    void addHook(std::unique_ptr<Hook> hook);
+    Result<void> addHook(std::unique_ptr<Hook> hook, const std::string& plugin);
+
+    std::optional<LoaderWindows> m_windows;
+    std::optional<LoaderEvaluation> m_evaluation;
+    std::optional<PlannedAccumulation> m_accumulation;
+    std::optional<ActiveTime> m_time;
 };
 
 }  // namespace lathe::engine

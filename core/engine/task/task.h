@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/counters.h"
+#include "base/kinds.h"
 #include "base/result.h"
 #include "config/metrics.h"
 #include "config/sections.h"
@@ -81,6 +82,21 @@ public:
     virtual std::vector<EvaluationRecord> demonstrate(const Forward&, const Demonstration&) const { return {}; }
     virtual std::vector<config::Metric> metricInfo() const = 0;                       ///< first: the default for "best"
 };
+
+using TaskMaker = std::function<Result<std::unique_ptr<Task>>(const config::RunConfig& config, const dataset::Info& data)>;
+/// All tasks by name. A built-in one is a line in task.cpp.
+Kinds<TaskMaker>& taskKinds();
+
+/// A metric that is measured beside those of the task.
+struct ExtraMetric {
+    bool higherIsBetter = false;
+    std::function<std::unique_ptr<MetricPool>()> make;   ///< values() of the pool: any one value
+};
+Kinds<ExtraMetric>& extraMetrics();
+/// A pool of the task with the extra metrics under their names.
+std::unique_ptr<MetricPool> poolOf(const Task& task);
+/// The task's metrics and the extra ones.
+std::vector<config::Metric> metricsOf(const Task& task);
 
 /// From the sections task and evaluation; Config errors name their keys.
 Result<std::unique_ptr<Task>> makeTask(const config::RunConfig& config, const dataset::Info& data);

@@ -1,6 +1,7 @@
 #include "engine/train/precision.h"
 
 #include "base/number_text.h"
+#include "config/plugin_list.h"
 #include "device/devices.h"
 
 #include <ATen/autocast_mode.h>
@@ -97,16 +98,26 @@ std::string Precision::verdict(double loss, const GradientNorm& norm) const {
     return {};
 }
 
+Kinds<PrecisionMaker>& precisionKinds() {
+    using Made = Result<std::unique_ptr<Precision>>;
+    using Section = config::PrecisionSection;
+    static Kinds<PrecisionMaker> kinds{{
+        {"fp32", [](const Section&, at::Device) { return Made(std::make_unique<OneType>("fp32", at::kFloat)); }},
+        {"fp64", [](const Section&, at::Device) { return Made(std::make_unique<OneType>("fp64", at::kDouble)); }},
+        {"bf16", [](const Section&, at::Device) { return Made(std::make_unique<Bf16>()); }},
+        {"fp16", [](const Section& section, at::Device) { return Made(std::make_unique<Fp16>(section)); }},
+    }};
+    return kinds;
+}
+
 Result<std::unique_ptr<Precision>> makePrecision(const config::PrecisionSection& section, at::Device device) {
     std::string mode = section.mode, why;
     if (mode == "auto") std::tie(mode, why) = automatic(device);
-    std::unique_ptr<Precision> made;
-    if (mode == "fp32") made = std::make_unique<OneType>("fp32", at::kFloat);
-    if (mode == "fp64") made = std::make_unique<OneType>("fp64", at::kDouble);
-    if (mode == "bf16") made = std::make_unique<Bf16>();
-    if (mode == "fp16") made = std::make_unique<Fp16>(section);
-    if (!made)
-        return Error{ErrorCode::Config, "Precision “" + mode + "” is not known; use auto, fp32, fp64, bf16 or fp16", "precision.mode", {}};
+    const PrecisionMaker* maker = precisionKinds().find(mode);
+    if (!maker) return Error{ErrorCode::Config, "Precision “" + mode + "” is not known; there are auto, " + precisionKinds().names(), "precision.mode", {}};
+    LATHE_TRY_ASSIGN(std::unique_ptr<Precision> made, (*maker)(section, device));
+    if (!config::pluginOf(mode).empty() && made->parameterType() != at::kFloat)
+        return Error{ErrorCode::Unsupported, "The number format " + mode + " keeps weights in another type than fp32, and data come in fp32", "precision.mode", {}};
     made->m_why = std::move(why);
     return made;
 }

@@ -4,11 +4,13 @@
 // Thread: one thread at a time.
 #pragma once
 
+#include "base/kinds.h"
 #include "config/sections.h"
 #include "engine/parallel/parallel.h"
 #include "engine/train/hooks.h"
 #include "engine/train/train_state.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +41,10 @@ protected:
     std::string m_why;
     friend Result<std::unique_ptr<Precision>> makePrecision(const config::PrecisionSection&, at::Device);
 };
+
+using PrecisionMaker = std::function<Result<std::unique_ptr<Precision>>(const config::PrecisionSection& section, at::Device device)>;
+/// All of them by name. A built-in one is a line in precision.cpp.
+Kinds<PrecisionMaker>& precisionKinds();
 
 /// "fp32", "fp64": one type throughout. "bf16", "fp16": weights in fp32, arithmetic of the forward pass in that type; fp16
 /// with a loss scale that halves after an overflow and doubles after precision.scale_growth_updates updates without one.

@@ -214,7 +214,7 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
     EvaluationSource& data = *m_parts.evaluationData;
     Parallel& parallel = *m_parts.parallel;
     const bool isAlone = parallel.world() == 1;
-    const std::unique_ptr<MetricPool> pool = m_parts.task->metrics();
+    const std::unique_ptr<MetricPool> pool = poolOf(*m_parts.task);
     std::vector<at::Tensor> mine;   // statistics of each of this rank's batches, for ranks to pool what one process would
     outcome.samples = data.samples();
     data.rewind();
@@ -225,7 +225,7 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
             LATHE_TRY_ASSIGN(const Batch batch, data.next());
             Context context;
             const at::Tensor output = forward(m_parts.phases.front(), context, batch.input);
-            const std::unique_ptr<MetricPool> part = isAlone ? nullptr : m_parts.task->metrics();
+            const std::unique_ptr<MetricPool> part = isAlone ? nullptr : poolOf(*m_parts.task);
             (isAlone ? *pool : *part).add(output, batch);
             if (part) mine.push_back(part->statistics());
             done += batch.count();

@@ -39,7 +39,7 @@ struct OneOfEach {
 struct Nothing {};
 static_assert(memberCount<OneOfEach, AnyMember>() == 9);
 static_assert(memberCount<Nothing, AnyMember>() == 0);
-static_assert(memberCount<RunConfig, AnySection>() == 14);
+static_assert(memberCount<RunConfig, AnySection>() == 15);
 
 std::string randomText(std::mt19937_64& random, bool note) {
     static const std::vector<std::string> kPieces{"a", "Z", "7", " ", ":", "#", "- ", "\"", "'", "\\", "ä", "日本", "😀", ",", "[", "{", "%", "&", "*", "!", "|", ">", "@", "`",
@@ -103,7 +103,7 @@ private Q_SLOTS:
     void theSectionsStandInOrder() {
         QStringList names;
         for (const Section& section : Schema::builtin().sections()) names << QString::fromStdString(section.name);
-        QCOMPARE(names, (QStringList{"run", "data", "model", "task", "optimizer", "schedule", "accumulation", "precision", "parallel", "evaluation", "guard", "checkpoint", "telemetry", "command"}));
+        QCOMPARE(names, (QStringList{"run", "data", "model", "task", "optimizer", "schedule", "accumulation", "precision", "parallel", "evaluation", "guard", "checkpoint", "telemetry", "plugins", "command"}));
     }
 
     void everyFieldIsFullyDescribed() {

@@ -1,0 +1,67 @@
+// labels: process slow
+// timeout: 400
+// Lathe as a library: installed into a temporary folder, found by find_package, and the examples built and run against that.
+#include "trainer_process.h"
+
+#include <QStandardPaths>
+#include <QtTest>
+
+using namespace lathe;
+using namespace lathe::test;
+namespace stdfs = std::filesystem;
+
+class InstalledTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() {
+        const QString prefix = path("prefix"), build = path("examples");
+        ask("cmake", {"--install", LATHE_BUILD_DIR, "--prefix", prefix, "--component", "development"});
+        QVERIFY2(stdfs::exists(stdfs::path(prefix.toStdString()) / "include/lathe/engine/plugin/plugin.h"), m_last.err.c_str());
+        const QString ccache = QStandardPaths::findExecutable("ccache");
+        ask("cmake", {"-S", LATHE_SOURCE_DIR "/examples", "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_CXX_COMPILER=" LATHE_CXX, "-DCMAKE_C_COMPILER=" LATHE_CC,
+                      "-DCMAKE_CXX_COMPILER_LAUNCHER=" + ccache});
+        QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
+        ask("cmake", {"--build", build, "-j2"});
+        QVERIFY2(m_last.code == 0, m_last.out.c_str());
+    }
+
+    void aProgramOfYourOwnTrains() {
+        ask(path("examples/train"), {"digits-mlp"});
+        QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
+        QVERIFY2(m_last.out.find("accuracy 0.9") != std::string::npos && m_last.out.find("Finished 20 epochs") != std::string::npos, m_last.out.c_str());
+        ask(path("examples/train"), {"no-such-preset"});
+        QCOMPARE(m_last.code, 2);
+    }
+
+    // two halves give the bits of the whole, and its curve is there
+    void aLoopOfYourOwnGoesOnExactly() {
+        const QString program = path("examples/own_loop");
+        ask(program, {path("whole"), "100"});
+        const std::string whole = m_last.out;
+        QVERIFY2(m_last.code == 0 && whole.starts_with("update 100: loss "), (whole + m_last.err).c_str());
+        ask(program, {path("halves"), "37"});
+        ask(program, {path("halves"), "100"});
+        QCOMPARE(m_last.out, whole);
+        const Answer answer = m_work.ask({"run", "--json", "--", program, path("watched"), "50"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(m_work.ask({"show", "latest", "--json"}).json()["counters"]["global_step"].get<int>(), 50);
+    }
+
+    void thePluginIsLoadedByTheWorker() {
+        m_work.setEnvironment("LATHE_PLUGINS", path("examples").toStdString());
+        const Answer answer = m_work.ask({"run", "digits-mlp", "--json", "--set", "plugins.go_back.metric=loss", "--set", "run.epochs=1"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto shown = m_work.ask({"show", "latest", "--json"}).json();
+        QVERIFY(std::string(shown["environment"]["plug-in go_back"]).starts_with("1.0, "));
+    }
+
+private:
+    QString path(const char* name) const { return QString::fromStdString((m_work.scratch() / name).string()); }
+    void ask(const QString& program, const QStringList& words) { m_last = Workspace::finish(*m_work.startProgram(program, words), 300'000); }
+
+    Workspace m_work;
+    Answer m_last;
+};
+
+QTEST_GUILESS_MAIN(InstalledTest)
+#include "tst_installed.moc"

@@ -1,0 +1,198 @@
+// labels: process
+// timeout: 300
+// Plug-ins through lathe-trainer with a real worker: what they add, what they are told, and each way in which they can be wrong.
+#include "trainer_process.h"
+
+#include "config/config.h"
+#include "store/run_store.h"
+
+#include <QtTest>
+
+#include <fstream>
+#include <sys/stat.h>
+
+using namespace lathe;
+using namespace lathe::test;
+using nlohmann::json;
+namespace stdfs = std::filesystem;
+
+namespace {
+
+std::vector<store::EventRow> eventsOf(const rundir::RunFolder& run, const std::string& kind) {
+    const auto reader = store::RunReader::open(run.database()).value();
+    std::vector<store::EventRow> all = reader->events().value();
+    std::erase_if(all, [&](const store::EventRow& row) { return row.event.kind != kind; });
+    return all;
+}
+
+std::vector<double> valuesOf(const rundir::RunFolder& run, const std::string& series) {
+    const auto reader = store::RunReader::open(run.database()).value();
+    std::vector<double> values;
+    if (const auto points = reader->points(series, store::RunReader::Line::Surviving))
+        for (const store::Point& point : *points) values.push_back(point.value);
+    return values;
+}
+
+}  // namespace
+
+class PluginsTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() {
+        m_work = std::make_unique<Workspace>();
+        m_folder = m_work->scratch() / "plugins";
+        stdfs::create_directory(m_folder);
+        stdfs::permissions(m_folder, stdfs::perms::owner_all);
+        stdfs::copy_file(LATHE_PLUGIN_EVERY_KIND, m_folder / "every_kind.so");
+        stdfs::copy_file(LATHE_PLUGIN_GO_BACK, m_folder / "go_back.so");
+        for (const char* file : {"every_kind.so", "go_back.so"}) stdfs::permissions(m_folder / file, stdfs::perms::owner_read | stdfs::perms::owner_write);
+        m_work->setEnvironment("LATHE_PLUGINS", m_folder.string());
+        const auto csv = m_work->scratch() / "line.csv";
+        std::ofstream data(csv);
+        data << "x,y\n";
+        for (int i = 0; i < 64; ++i) data << i / 64.0 << "," << 2.0 * i / 64.0 << "\n";
+        data.close();
+        std::ofstream(m_work->scratch() / "line.yaml") << "data: {train: line.csv, target: [y], batch_size: 16}\nmodel: {name: linear}\ntask: {name: regression}\n"
+                                                          "optimizer: {name: sgd, learning_rate: 0.1}\nschedule: {name: constant}\nrun: {epochs: none, max_updates: 6}\n"
+                                                          "evaluation: {every: 2 updates}\n";
+    }
+
+    void everyKindOfThingWorksAndIsRecorded() {
+        const auto run = finished({"model.name=every_kind/product", "task.name=every_kind/fourth", "schedule.name=every_kind/halving", "precision.mode=every_kind/short",
+                                   "evaluation.best_metric=every_kind/worst", "evaluation.best_direction=min", "plugins.every_kind.throw_at=100"});
+        QCOMPARE(valuesOf(run, "counting/updates"), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+        QCOMPARE(eventsOf(run, "counted").size(), std::size_t(1));
+        QCOMPARE(valuesOf(run, "train/lr"), (std::vector<double>{0.1, 0.1 * (1.0 / 2), 0.1 * (1.0 / 3), 0.1 * (1.0 / 4), 0.1 * (1.0 / 5), 0.1 * (1.0 / 6)}));
+        QVERIFY(valuesOf(run, "train/loss").at(0) > 0);   // the plug-in's own value under our name was ignored
+        QCOMPARE(valuesOf(run, "eval/every_kind/worst").size(), std::size_t(3));
+        const json shown = m_work->ask({"show", "latest", "--json"}).json();
+        QCOMPARE(shown["best"]["metric"], json("eval/every_kind/worst"));
+        QCOMPARE(shown["environment"]["precision"], json("every_kind/short"));
+        const std::string record = shown["environment"]["plug-in every_kind"];
+        QVERIFY2(record.starts_with("2.5, ") && record.size() == 5 + 32, record.c_str());
+        const auto yaml = readFile(run.configYaml(), 1u << 20).value();
+        QVERIFY2(yaml.find("plugins:\n  every_kind:\n    throw_at: \"100\"\n") != std::string::npos || yaml.find("plugins:\n  every_kind:\n    throw_at: 100\n") != std::string::npos, yaml.c_str());
+    }
+
+    // state of hooks lies in the checkpoint; another file is another plug-in
+    void aHookGoesOnWhereItWas() {
+        const auto run = finished({"run.max_updates=3"});
+        QCOMPARE(m_work->ask({"continue", "latest", "--json", "--set", "run.max_updates=6"}).code, 0);
+        QCOMPARE(valuesOf(run, "counting/updates"), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+        QCOMPARE(outcomes(run), (std::vector<std::string>{"continues exactly"}));
+        QCOMPARE(m_work->ask({"continue", "latest", "--json", "--set", "run.max_updates=8", "--set", "plugins.use="}).code, 0);
+        QCOMPARE(valuesOf(run, "counting/updates").size(), std::size_t(6));
+        QCOMPARE(outcomes(run).back(), std::string("not comparable"));
+        QVERIFY(eventsOf(run, "resume_report").back().event.text.find("plug-in every_kind") != std::string::npos);
+    }
+
+    void aHookThatThrowsIsReportedAndTrainingGoesOn() {
+        const auto run = finished({"plugins.every_kind.throw_at=2"});
+        QCOMPARE(valuesOf(run, "train/loss").size(), std::size_t(6));
+        const auto warnings = eventsOf(run, "warning");
+        QVERIFY(std::any_of(warnings.begin(), warnings.end(), [](const store::EventRow& row) {
+            return row.event.text.find("counted too far") != std::string::npos && row.event.text.find("counting at update") != std::string::npos;
+        }));
+    }
+
+    void aRequiredHookThatThrowsEndsTheRun() {
+        const Answer answer = launched({"plugins.every_kind.throw_at=2", "plugins.every_kind.required=true"});
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Failed));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QVERIFY2(record.why.find("counted too far") != std::string::npos, record.why.c_str());
+    }
+
+    // the example in thirty lines
+    void theExampleGoesBackToTheBest() {
+        const auto run = m_work->ask({"run", config(), "--json", "--set", "plugins.go_back.worse_by=0.001", "--set", "optimizer.learning_rate=3", "--set", "evaluation.every=1 updates",
+                                      "--set", "guard.max_roll_backs=20"});
+        Q_UNUSED(run);
+        const auto went = eventsOf(m_work->latest(), "rolled_back");
+        QVERIFY(!went.empty());
+        QVERIFY2(went[0].event.json.find("loss is worse than") != std::string::npos, went[0].event.json.c_str());
+    }
+
+    void whatIsWrongIsSaid_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("missing") << QStringList{"plugins.use=nothere"} << "nothere is not in";
+        QTest::newRow("what there is") << QStringList{"plugins.use=nothere"} << "every_kind, go_back";
+        QTest::newRow("throws in load") << QStringList{"plugins.every_kind.fail=true"} << "every_kind failed while it was loaded: it was told to";
+        QTest::newRow("clashing names") << QStringList{"plugins.every_kind.twice=true"} << "adds two things under the name every_kind/halving";
+        QTest::newRow("unknown setting") << QStringList{"plugins.every_kind.throw_on=3"} << "did you mean throw_at?";
+        QTest::newRow("bad value") << QStringList{"plugins.every_kind.throw_at=soon"} << "plugins.every_kind.throw_at must be a whole number";
+        QTest::newRow("value outside") << QStringList{"plugins.go_back.worse_by=-1"} << "plugins.go_back.worse_by must be a number";
+        QTest::newRow("no such thing") << QStringList{"model.name=every_kind/none", "plugins.use=every_kind"} << "every_kind/product";
+        QTest::newRow("weights in another type") << QStringList{"precision.mode=every_kind/long", "plugins.use=every_kind"} << "data come in fp32";
+        QTest::newRow("not used") << QStringList{"model.name=every_kind/product", "plugins.use="} << "which is not used";
+        QTest::newRow("a path") << QStringList{"plugins.use=../every_kind"} << "names no plug-in";
+    }
+    void whatIsWrongIsSaid() {
+        QFETCH(QStringList, settings);
+        QFETCH(QString, part);
+        expectRefusal(settings, part);
+    }
+
+    void aPluginOfAnotherVersionIsNotRun() {
+        for (const auto& [from, to, part] : {std::tuple<std::string, std::string, const char*>{LATHE_VERSION, "0.0.9", "was built for Lathe 0.0.9"}, {"every_kind", "other_name", "calls itself other_name"}})
+            expectAfter([from = from, to = to](std::string& bytes) { bytes.replace(bytes.find(from, bytes.find("LATHE-PLUGIN-STAMP-1")), from.size(), to); }, part);
+        expectAfter([](std::string& bytes) { bytes[bytes.find("LATHE-PLUGIN-STAMP-1") + 28] ^= 1; }, "another build of Lathe");
+        expectAfter([](std::string& bytes) { bytes[bytes.find("LATHE-PLUGIN-STAMP-1")] = 'X'; }, "is no plug-in of Lathe");
+        expectAfter([](std::string& bytes) { bytes.resize(100); }, "is no plug-in of Lathe");
+    }
+
+    void whatOthersMayWriteIsNotLoaded() {
+        ::chmod((m_folder / "every_kind.so").c_str(), 0666);
+        expectRefusal({"plugins.use=every_kind"}, "may be written by others");
+        ::chmod((m_folder / "every_kind.so").c_str(), 0600);
+        ::chmod(m_folder.c_str(), 0777);
+        expectRefusal({"plugins.use=every_kind"}, "may be written by others");
+        ::chmod(m_folder.c_str(), 0700);
+        const auto open = m_work->scratch() / "open";
+        stdfs::create_directory(open);
+        ::chmod(open.c_str(), 0777);
+        stdfs::rename(m_folder / "every_kind.so", open / "every_kind.so");
+        stdfs::create_symlink(open / "every_kind.so", m_folder / "every_kind.so");
+        expectRefusal({"plugins.use=every_kind"}, "may be written by others");
+        if (::geteuid() != 0) return;
+        stdfs::remove(m_folder / "every_kind.so");
+        stdfs::copy_file(open / "every_kind.so", m_folder / "every_kind.so");
+        QCOMPARE(::chown((m_folder / "every_kind.so").c_str(), 12345, 12345), 0);
+        expectRefusal({"plugins.use=every_kind"}, "belongs to another user (12345)");
+    }
+
+private:
+    QString config() const { return QString::fromStdString((m_work->scratch() / "line.yaml").string()); }
+    Answer launched(const QStringList& settings) const {
+        QStringList words{"run", config(), "--json"};
+        for (const QString& setting : settings) words << "--set" << setting;
+        return m_work->ask(words);
+    }
+    rundir::RunFolder finished(QStringList settings) const {
+        const Answer answer = launched(QStringList{"plugins.use=every_kind"} + settings);
+        if (answer.code != 0) qWarning("%s", (answer.err + answer.out).c_str());
+        return rundir::RunFolder(std::string(answer.json()["folder"]));
+    }
+    void expectRefusal(const QStringList& settings, const QString& part) const {
+        const Answer answer = launched(settings);
+        QVERIFY2(answer.code == static_cast<int>(ExitCode::Usage) || answer.code == static_cast<int>(ExitCode::Failed), answer.err.c_str());
+        QVERIFY2(QString::fromStdString(answer.err + answer.out).contains(part), (answer.err + answer.out).c_str());
+    }
+    void expectAfter(const std::function<void(std::string&)>& change, const char* part) const {
+        std::string bytes = readFile(LATHE_PLUGIN_EVERY_KIND, 1u << 28).value();
+        change(bytes);
+        std::ofstream(m_folder / "every_kind.so", std::ios::binary | std::ios::trunc) << bytes;
+        expectRefusal({"plugins.use=every_kind"}, part);
+    }
+    static std::vector<std::string> outcomes(const rundir::RunFolder& run) {
+        std::vector<std::string> all;
+        for (const store::EventRow& row : eventsOf(run, "resume_report")) all.push_back(json::parse(row.event.json)["outcome"]);
+        return all;
+    }
+
+    std::unique_ptr<Workspace> m_work;
+    stdfs::path m_folder;
+};
+
+QTEST_GUILESS_MAIN(PluginsTest)
+#include "tst_plugins.moc"
