@@ -19,6 +19,8 @@ namespace lathe::trainer {
 using nlohmann::json;
 using rundir::RunFolder;
 
+static constexpr int kMostWarnings = 100;
+
 static std::string unreadableManifest(const RunFolder& run, const Error& error) {
     return error.text() + ". Put run.json back from a copy to go on with this run; lathe-trainer export " + run.name() + " gives its weights all the same";
 }
@@ -88,6 +90,24 @@ json recordJson(const store::RecordSummary& record) {
 std::string recordLine(const store::RecordSummary& record) {
     return std::string(live::recordWord(record.type)) + " " + record.name + ": " + std::to_string(record.count) + ", steps "
            + std::to_string(record.firstStep) + " to " + std::to_string(record.lastStep);
+}
+
+/// Sentences that whoever looks at the run should know, newest first.
+static json warningsJson(const store::RunReader& reader) {
+    json out = json::array();
+    std::int64_t after = 0;
+    while (true) {
+        const auto events = reader.events(after);
+        if (!events || events->empty()) break;
+        for (const store::EventRow& row : *events) {
+            if (row.event.kind != "warning") continue;
+            json warning = {{"session", row.event.session}, {"step", row.event.step}, {"time", timeJson(row.event.wallNs)}, {"text", row.event.text}};
+            out.insert(out.begin(), std::move(warning));
+        }
+        if (out.size() > kMostWarnings) out.erase(out.begin() + kMostWarnings, out.end());
+        after = events->back().id;
+    }
+    return out;
 }
 
 /// What a program said of its run as a whole, the checkpoints that it keeps itself, and the newest confusion matrix.
@@ -279,6 +299,7 @@ json showJson(const RunFolder& run) {
     out["skipped"] = skippedJson(**reader);
     out["guard"] = guardJson(**reader);
     out["groups"] = groupsJson(**reader);
+    out["warnings"] = warningsJson(**reader);
     const auto names = (*reader)->fact("original_names");  // what an imported run's program called them
     const json originals = names && *names ? json::parse(**names, nullptr, false) : json();
     if (const auto all = (*reader)->series()) {

@@ -21,16 +21,19 @@ static json folderJson(const launch::ImportedFolder& folder) {
     const auto manifest = rundir::readManifest(folder.run);
     return {{"run", manifest ? manifest->id : std::string()}, {"name", displayName(folder.run)}, {"folder", folder.run.place().string()},
             {"source", folder.source.string()}, {"new", folder.isNew}, {"state", rundir::name(folder.state)}, {"points", folder.count.points},
-            {"texts", folder.count.texts}, {"series", folder.count.series}, {"sessions", folder.count.sessions}, {"left_out", folder.count.leftOut},
+            {"texts", folder.count.texts}, {"histograms", folder.count.histograms}, {"images", folder.count.images}, {"series", folder.count.series}, {"sessions", folder.count.sessions}, {"left_out", folder.count.leftOut},
             {"problems", folder.count.problems}};
 }
 
 static void tellFolder(const launch::ImportedFolder& folder) {
     const auto manifest = rundir::readManifest(folder.run);
     std::string line = (manifest ? manifest->id : std::string("?")) + "  " + displayName(folder.run) + ": ";
+    if (folder.state == rundir::State::Failed) return print(line + "failed; imported again, it goes on from what was kept");
     if (folder.count.points == 0 && !folder.isNew) line += "nothing new";
     else line += std::to_string(folder.count.points) + (folder.isNew ? "" : " new") + (folder.count.points == 1 ? " point" : " points");
     line += ", " + std::to_string(folder.count.series) + " series";
+    for (const auto& [what, n] : {std::pair("text", folder.count.texts), std::pair("histogram", folder.count.histograms), std::pair("image", folder.count.images)})
+        if (n > 0) line += ", " + std::to_string(n) + " " + what + (n == 1 ? "" : "s");
     if (folder.count.sessions > 1) line += ", " + std::to_string(folder.count.sessions) + " sessions";
     print(line);
     for (const auto& [what, n] : folder.count.leftOut) tell("  not kept: " + what + " (" + std::to_string(n) + ")");
@@ -43,8 +46,9 @@ static ExitCode answer(const Options& options, const launch::ImportReport& repor
         if (options.json) runs.push_back(folderJson(folder));
         else tellFolder(folder);
     }
-    if (options.json) printJson({{"runs", runs}, {"problems", report.problems}, {"stopped", report.stopped}});
+    if (options.json) printJson({{"runs", runs}, {"problems", report.problems}, {"stopped", report.stopped}, {"failed", report.failed}});
     else for (const std::string& sentence : report.problems) tell(sentence);
+    if (report.failed) return ExitCode::Failed;
     if (report.stopped) return ExitCode::Stopped;
     return report.runs.empty() && !report.problems.empty() ? ExitCode::Failed : ExitCode::Completed;
 }

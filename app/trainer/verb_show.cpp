@@ -104,6 +104,15 @@ static std::string bestText(const json& best) {
     return checkpoint.at("step") == best.at("step") ? out : out + ", of which there is no checkpoint here; @best means step " + text(checkpoint.at("step"));
 }
 
+static void printWarnings(const json& facts) {
+    constexpr std::size_t kShown = 10;
+    const json warnings = facts.value("warnings", json::array());
+    if (warnings.empty()) return;
+    print("warnings:");
+    for (std::size_t i = 0; i < std::min(kShown, warnings.size()); ++i) print("  " + text(warnings[i].at("text")));
+    if (warnings.size() > kShown) print("  and older ones (--json)");
+}
+
 ExitCode show(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -128,6 +137,7 @@ ExitCode show(const Options& options) {
     printCheckpoints(facts);
     printConfusion(facts);
     printRecords(facts);
+    printWarnings(facts);
     print("series:");
     for (const json& row : facts.at("series"))
         print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max"))

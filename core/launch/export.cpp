@@ -98,7 +98,7 @@ static Result<std::vector<std::string>> writeExport(const rundir::RunFolder& run
 Result<std::vector<std::string>> exportCheckpoint(const rundir::RunFolder& run, const std::string& checkpoint) {
     FileSystem& fs = FileSystem::real();
     LATHE_TRY_ASSIGN(const auto lock, rundir::RunLock::acquire(run.exportLock()));
-    const stdfs::path unfinished = run.root() / ".export-unfinished";
+    const stdfs::path unfinished = run.unfinishedExport();
     LATHE_TRY(removeTree(fs, unfinished));
     auto written = writeExport(run, checkpoint, unfinished);
     if (!written) {

@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "config/series_names.h"
 #include "launch/supervisor.h"
 #include "tensorboard/event_folder.h"
 
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <map>
+#include <optional>
 #include <poll.h>
 #include <set>
 #include <sys/inotify.h>
@@ -74,6 +76,36 @@ Stamp stampOf(const stdfs::path& folder) {
     return stamp;
 }
 
+/// Why the reading of a folder ends.
+enum class Reason {
+    Through,     ///< all that was there is read
+    Stopped,     ///< before that
+    Asked,       ///< followed until it was not wanted any more
+    Silent,      ///< followed until nothing new came for long
+    Unreadable   ///< the folder cannot be read any more
+};
+
+struct Ending {
+    State state;
+    std::string why;
+};
+
+/// `detail`: the error of what is unreadable.
+Ending endingOf(Reason reason, const ImportedRun& run, double idleSeconds, const std::string& detail) {
+    const std::string missing = run.missing();
+    const std::string besides = missing.empty() ? "" : ". " + missing;
+    switch (reason) {
+        case Reason::Through: return {State::Completed, "Imported from " + run.folder().string() + besides};
+        case Reason::Stopped: return {State::Stopped, "The import was stopped before it was through; import again to go on" + besides};
+        case Reason::Asked: return {State::Stopped, "Following was ended on request" + besides};
+        case Reason::Silent:
+            if (!run.cutOff().empty()) return {State::Interrupted, "Nothing more can be read of its files: " + run.cutOff()};
+            return {State::Completed, "Its files brought nothing new for " + durationText(idleSeconds) + besides};
+        case Reason::Unreadable: break;
+    }
+    return {State::Interrupted, "Its files cannot be read any more: " + detail};
+}
+
 /// Why none of the event files of a folder can be read; empty where one can. Such a folder makes no run.
 std::string unreadable(const stdfs::path& folder) {
     const auto names = tensorboard::eventFilesIn(folder);
@@ -89,7 +121,8 @@ std::string unreadable(const stdfs::path& folder) {
 class Import {
 public:
     explicit Import(const ImportOptions& options)
-        : m_options(options), m_signals(watchStops()), m_changes(options.follow ? ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1) {}
+        : m_options(options), m_signals(watchStops()), m_changes(options.follow ? ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1),
+          m_sources(options.workspace) {}
 
     Result<ImportReport> once();
     Result<ImportReport> follow();
@@ -99,20 +132,21 @@ private:
         std::unique_ptr<ImportedRun> run;
         std::uint64_t bytes = 0;
         std::int64_t newsNs = 0, flushedNs = 0;
-        std::string lost;     ///< why its files cannot be read any more; empty while they can
+        std::string problem;  ///< why its files cannot be read any more
     };
 
     std::string nameOf(const std::string& relative, bool several) const;
     Result<tensorboard::FoundFolders> find();
     std::unique_ptr<ImportedRun> open(const std::string& relative, bool several);
-    bool readAll(ImportedRun& run);
-    void finish(std::unique_ptr<ImportedRun> run, State state, const std::string& why);
+    Result<bool> readAll(ImportedRun& run);
+    void finish(std::unique_ptr<ImportedRun> run, Reason reason, const std::string& detail = {});
+    /// Reads a folder to its present end; nothing where that was its end here.
+    std::unique_ptr<ImportedRun> readThrough(const std::string& relative, bool several);
     void problem(const std::string& sentence);
     bool stopSignalled();
     bool scan();
     void takeIn(const std::string& relative, bool several);
-    bool turn(Followed& followed);
-    void letGo(Followed& followed, bool wasAsked);
+    std::optional<Reason> turn(Followed& followed);
     bool wait();
     bool isOld(const Stamp& stamp) const;
 
@@ -122,15 +156,16 @@ private:
     ImportReport m_report;
     std::map<std::string, Followed> m_followed;
     std::map<std::string, Stamp> m_settled;       ///< folders that were read to their end and are not followed
+    std::set<std::string> m_unwanted;             ///< folders whose following was ended on request
     std::set<std::string> m_told;
+    ImportSources m_sources;
     std::uint64_t m_bytesBefore = 0;
     std::int64_t m_scannedNs = 0, m_newsNs = 0;
 };
 
 std::string Import::nameOf(const std::string& relative, bool several) const {
     const std::string top = !m_options.name.empty() ? m_options.name : m_root.has_filename() ? m_root.filename().string() : "imported";
-    if (relative == ".") return top;
-    return !several && !m_options.name.empty() ? top : top + "/" + relative;
+    return config::cleanSeriesName(relative == "." || (!several && !m_options.name.empty()) ? top : top + "/" + relative);
 }
 
 Result<tensorboard::FoundFolders> Import::find() {
@@ -156,10 +191,16 @@ std::unique_ptr<ImportedRun> Import::open(const std::string& relative, bool seve
         problem(why);
         return nullptr;
     }
-    auto run = ImportedRun::open(m_options.workspace, missing ? m_root / relative : folder, nameOf(relative, several));
-    if (run) return std::move(*run);
-    problem(run.error().text());
-    return nullptr;
+    const std::string name = nameOf(relative, several);
+    auto run = ImportedRun::open(m_sources, missing ? m_root / relative : folder, name);
+    if (!run) {
+        problem(run.error().text());
+        return nullptr;
+    }
+    const auto manifest = rundir::readManifest((*run)->run());
+    if (!m_options.name.empty() && manifest && manifest->name != name)
+        problem("--name changes nothing: the run of " + folder.string() + " is there already, as " + manifest->name + " (" + manifest->id + "); rename it in the window");
+    return std::move(*run);
 }
 
 bool Import::stopSignalled() {
@@ -168,24 +209,37 @@ bool Import::stopSignalled() {
     return m_report.stopped;
 }
 
-/// To the present end of its files; false where it failed or was stopped.
-bool Import::readAll(ImportedRun& run) {
+/// To the present end of its files; false where it was stopped before.
+Result<bool> Import::readAll(ImportedRun& run) {
     while (!stopSignalled()) {
-        const auto more = run.read(kBudget);
-        if (!more) {
-            problem(more.error().text());
-            return false;
-        }
+        LATHE_TRY_ASSIGN(const bool more, run.read(kBudget));
         if (m_options.progress) m_options.progress(m_bytesBefore + run.bytesRead());
-        if (!*more) return true;
+        if (!more) return true;
     }
     return false;
 }
 
-void Import::finish(std::unique_ptr<ImportedRun> run, State state, const std::string& why) {
+void Import::finish(std::unique_ptr<ImportedRun> run, Reason reason, const std::string& detail) {
     m_bytesBefore += run->bytesRead();
-    if (const auto ended = run->end(state, why); !ended) problem(ended.error().text());
-    m_report.runs.push_back({run->folder(), run->run(), run->isNew(), run->count(), state});
+    Ending ending = endingOf(reason, *run, m_options.idleSeconds, detail);
+    if (!run->failure()) static_cast<void>(run->end(ending.state, ending.why));
+    if (run->failure()) {
+        m_report.failed = true;
+        ending = {State::Failed, "What " + run->folder().string() + " holds could not be recorded: " + run->failure()->text()};
+        problem(ending.why);
+        if (!run->giveUp(ending.why)) return;
+    }
+    m_report.runs.push_back({run->folder(), run->run(), run->isNew(), run->count(), ending.state});
+}
+
+std::unique_ptr<ImportedRun> Import::readThrough(const std::string& relative, bool several) {
+    auto run = open(relative, several);
+    if (!run) return nullptr;
+    const auto whole = readAll(*run);
+    if (whole && *whole) return run;
+    if (!whole && !run->failure()) problem(whole.error().text());
+    finish(std::move(run), whole ? Reason::Stopped : Reason::Unreadable, whole ? "" : whole.error().text());
+    return nullptr;
 }
 
 Result<ImportReport> Import::once() {
@@ -197,11 +251,7 @@ Result<ImportReport> Import::once() {
     const bool several = found.withEvents.size() > 1;
     for (const std::string& relative : found.withEvents) {
         if (stopSignalled()) break;
-        auto run = open(relative, several);
-        if (!run) continue;
-        const bool whole = readAll(*run);
-        finish(std::move(run), whole ? State::Completed : State::Stopped,
-               whole ? "Imported from " + (m_root / relative).lexically_normal().string() : "The import was stopped before it was through; import again to go on");
+        if (auto run = readThrough(relative, several)) finish(std::move(run), Reason::Through);
     }
     return std::move(m_report);
 }
@@ -214,17 +264,14 @@ bool Import::isOld(const Stamp& stamp) const {
 
 /// A folder that is new or has changed: read to its end, and followed on where its files are young.
 void Import::takeIn(const std::string& relative, bool several) {
-    const stdfs::path folder = relative == "." ? m_root : m_root / relative;
-    const Stamp stamp = stampOf(folder);
+    if (m_unwanted.contains(relative)) return;
+    const Stamp stamp = stampOf(relative == "." ? m_root : m_root / relative);
     if (const auto settled = m_settled.find(relative); settled != m_settled.end() && settled->second == stamp) return;
-    auto run = open(relative, several);
     m_settled[relative] = stamp;  // where it cannot be read, only a change makes another attempt worth while
-    if (!run || !readAll(*run)) {
-        if (run) finish(std::move(run), State::Stopped, "The import was stopped before it was through; import again to go on");
-        return;
-    }
+    auto run = readThrough(relative, several);
+    if (!run) return;
     m_newsNs = now();
-    if (isOld(stamp)) return finish(std::move(run), State::Completed, "Imported from " + folder.string());
+    if (isOld(stamp)) return finish(std::move(run), Reason::Through);
     Followed followed{std::move(run), 0, now(), now(), {}};
     followed.bytes = followed.run->bytesRead();
     if (const auto up = followed.run->goLive(); !up) problem(up.error().text());
@@ -249,14 +296,13 @@ bool Import::scan() {
     return true;
 }
 
-/// False when this run is to be let go.
-bool Import::turn(Followed& followed) {
+/// Why this run is to be let go; nothing while it is not.
+std::optional<Reason> Import::turn(Followed& followed) {
     ImportedRun& run = *followed.run;
-    const auto more = run.read(kBudget);
-    if (!more) {
-        followed.lost = more.error().text();
-        problem(followed.lost);
-        return false;
+    if (const auto more = run.read(kBudget); !more) {
+        followed.problem = more.error().text();
+        if (!run.failure()) problem(followed.problem);
+        return Reason::Unreadable;
     }
     if (run.bytesRead() != followed.bytes) {
         followed.bytes = run.bytesRead();
@@ -265,16 +311,12 @@ bool Import::turn(Followed& followed) {
     }
     if (now() - followed.flushedNs >= kFlushEvery) {
         followed.flushedNs = now();
-        if (const auto flushed = run.flush(); !flushed) problem(flushed.error().text());
+        if (const auto flushed = run.flush(); !flushed) log::warning(flushed.error().text());
     }
     run.recorder().serve();
-    return !run.recorder().stopAsked() && static_cast<double>(now() - followed.newsNs) / 1e9 < m_options.idleSeconds;
-}
-
-void Import::letGo(Followed& followed, bool wasAsked) {
-    if (wasAsked) return finish(std::move(followed.run), State::Stopped, "Following was ended on request");
-    if (!followed.lost.empty()) return finish(std::move(followed.run), State::Interrupted, "Its files cannot be followed any more: " + followed.lost);
-    finish(std::move(followed.run), State::Completed, "Its files brought nothing new for " + durationText(m_options.idleSeconds));
+    if (run.failure()) return Reason::Unreadable;
+    if (run.recorder().stopAsked()) return Reason::Asked;
+    return static_cast<double>(now() - followed.newsNs) / 1e9 < m_options.idleSeconds ? std::nullopt : std::optional(Reason::Silent);
 }
 
 /// Until something has changed, a request comes or a turn is over; true: folders may be new.
@@ -300,27 +342,26 @@ Result<ImportReport> Import::follow() {
     static_cast<void>(scan());
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     m_newsNs = now();
-    bool asked = false;
     while (!stopSignalled()) {
         if (wait() || now() - m_scannedNs >= kScanEvery) {
             if (!scan()) break;
         }
         for (auto it = m_followed.begin(); it != m_followed.end();) {
-            if (turn(it->second)) {
+            const auto reason = turn(it->second);
+            if (!reason) {
                 ++it;
                 continue;
             }
-            const bool wasAsked = it->second.run->recorder().stopAsked();
-            asked = asked || wasAsked;
+            if (*reason == Reason::Asked) m_unwanted.insert(it->first);
             m_settled[it->first] = stampOf(it->second.run->folder());
-            letGo(it->second, wasAsked);
+            finish(std::move(it->second.run), *reason, it->second.problem);
             it = m_followed.erase(it);
         }
         if (!m_followed.empty()) continue;
-        if (asked || static_cast<double>(now() - m_newsNs) / 1e9 >= m_options.idleSeconds) break;
+        if (!m_unwanted.empty() || static_cast<double>(now() - m_newsNs) / 1e9 >= m_options.idleSeconds) break;
     }
-    m_report.stopped = m_report.stopped || asked;
-    for (auto& [relative, followed] : m_followed) finish(std::move(followed.run), State::Stopped, "Following was ended on request");
+    m_report.stopped = m_report.stopped || !m_unwanted.empty();
+    for (auto& [relative, followed] : m_followed) finish(std::move(followed.run), Reason::Asked);
     return std::move(m_report);
 }
 

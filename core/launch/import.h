@@ -15,7 +15,7 @@ namespace lathe::launch {
 
 struct ImportOptions {
     std::filesystem::path workspace, folder;
-    std::string name;              ///< of the run, or before the sub-folder's where there are several; empty: the folder's
+    std::string name;              ///< of new runs, or before the sub-folder's where there are several; empty: the folder's
     bool follow = false;
     double idleSeconds = 1800;     ///< follow: a run whose files are silent for so long has ended
     int readyFd = -1;              ///< follow: one byte is written here once what is there is read and the runs are up
@@ -33,8 +33,9 @@ struct ImportedFolder {
 
 struct ImportReport {
     std::vector<ImportedFolder> runs;
-    std::vector<std::string> problems;   ///< folders that could not be read or are in use
+    std::vector<std::string> problems;   ///< folders that could not be read or recorded, or are in use
     bool stopped = false;                ///< by a signal or on request
+    bool failed = false;                 ///< what was read of one at least could not be recorded
 };
 
 /// Each folder with event files below `folder` becomes a run, or adds to the one it made before; nothing comes twice.

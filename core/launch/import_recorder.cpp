@@ -7,10 +7,12 @@
 #include "launch/session_row.h"
 #include "rundir/json_reader.h"
 #include "store/history.h"
+#include "store/record_content.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <unistd.h>
 #include <utility>
 
@@ -23,8 +25,16 @@ static constexpr const char* kStateFact = "import";
 static constexpr std::int64_t kMostOpenRows = 4'000'000;   // some 200 MB of rows that wait for a whole chunk
 static constexpr std::size_t kRingBytes = 1u << 20;
 static constexpr std::int64_t kSummaryEvery = 1'000'000'000;
+static constexpr std::uint64_t kReserveBytes = 128u << 10;  // for the exit record on a full disk
 static FileSystem& disk() { return FileSystem::real(); }
 static std::int64_t now() { return Clock::system().monotonicNs(); }
+
+/// Times come from files: any two of them may be given.
+static std::int64_t elapsed(std::int64_t from, std::int64_t to) {
+    std::int64_t out = 0;
+    if (to <= from) return 0;
+    return __builtin_sub_overflow(to, from, &out) ? std::numeric_limits<std::int64_t>::max() : out;
+}
 
 Result<std::unique_ptr<ImportRecorder>> ImportRecorder::open(const rundir::RunFolder& run) {
     auto recorder = std::unique_ptr<ImportRecorder>(new ImportRecorder(run));
@@ -35,9 +45,22 @@ Result<std::unique_ptr<ImportRecorder>> ImportRecorder::open(const rundir::RunFo
     LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(run.database()));
     LATHE_TRY_ASSIGN(recorder->m_state, reader->fact(kStateFact));
     LATHE_TRY_ASSIGN(const auto sessions, reader->sessions());
-    for (const store::SessionRow& row : sessions)
+    for (const store::SessionRow& row : sessions) {
+        recorder->m_sessions[row.number].startedNs = row.startedNs;
         if (row.number == newest) recorder->m_firstStep = row.firstStep;
+    }
     return recorder;
+}
+
+Result<void> ImportRecorder::goBackTo(int session) {
+    if (session == m_record.number) return {};
+    if (session < 1 || session != m_record.number - 1) return Error{ErrorCode::Corrupt, "There is no session " + std::to_string(session) + " to go on with", {}, {}};
+    LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, session));
+    LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(m_run.database()));
+    LATHE_TRY_ASSIGN(const auto sessions, reader->sessions());
+    for (const store::SessionRow& row : sessions)
+        if (row.number == session) m_firstStep = row.firstStep;
+    return {};
 }
 
 ImportRecorder::~ImportRecorder() = default;
@@ -54,7 +77,11 @@ static store::SessionRow importedRow(const rundir::SessionRecord& record, std::i
 Result<void> ImportRecorder::openBook() {
     if (!m_writer) {
         LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database()));
+        static_cast<void>(disk().remove(m_run.recordReserve()));
+        LATHE_TRY_ASSIGN(const auto room, disk().create(m_run.recordReserve()));
+        LATHE_TRY(room->reserve(kReserveBytes));
     }
+    m_sessions[m_record.number].startedNs = m_record.startedNs;
     LATHE_TRY(rundir::writeSession(disk(), m_run, m_record));
     LATHE_TRY(m_writer->beginSession(importedRow(m_record, m_firstStep, m_firstStep)));
     m_summary.sessions = m_record.number;
@@ -68,11 +95,12 @@ Result<void> ImportRecorder::openBook() {
     return {};
 }
 
-Result<void> ImportRecorder::begin(std::int64_t keeps, std::int64_t step, std::int64_t startedNs, const std::string& whyBeforeEnded) {
+Result<void> ImportRecorder::begin(std::int64_t keeps, std::int64_t step, std::int64_t startedNs, const std::string& whyBeforeEnded, const std::string& state) {
     const bool wasLive = isLive();
     const bool isFirst = m_record.number == 0;
     if (!isFirst) {
         m_record.endedNs = startedNs;
+        m_writer->stageFact(kStateFact, state);
         LATHE_TRY(closeSession(State::Interrupted, whyBeforeEnded));
     }
     const int number = m_record.number;
@@ -94,6 +122,12 @@ Result<void> ImportRecorder::begin(std::int64_t keeps, std::int64_t step, std::i
     return wasLive ? goLive() : Result<void>();
 }
 
+Result<void> ImportRecorder::keepBefore(std::int64_t attempt) {
+    m_record.parentAttempt = std::max(m_record.parentAttempt, attempt);
+    LATHE_TRY(rundir::writeSession(disk(), m_run, m_record));
+    return m_writer->bookEnd(importedRow(m_record, m_firstStep, std::max(m_firstStep, m_book->lastStep())));
+}
+
 Result<void> ImportRecorder::takeUp() {
     LATHE_ASSERT(m_record.number > 0);
     m_record.state.reset();
@@ -108,7 +142,7 @@ Result<void> ImportRecorder::goLive() {
     live::Segment::Shape shape;
     shape.ringBytes = kRingBytes;
     const std::uint64_t last = m_writer->recordedSequence(0, m_record.number);
-    shape.lastSequence = std::max(last, m_sequences[m_record.number]);
+    shape.lastSequence = std::max(last, m_sessions[m_record.number].sequence.value_or(0));
     LATHE_TRY_ASSIGN(m_segment, live::Segment::create(shape, token()));
     m_control = {};
     m_control.recordedSeq = {last, m_writer->recordedSequence(1, m_record.number)};
@@ -134,10 +168,10 @@ void ImportRecorder::leaveLive() {
 // ---- what comes in
 
 void ImportRecorder::put(int session, live::FrameType type) {
-    auto [known, isNew] = m_sequences.try_emplace(session, 0);
-    if (isNew) known->second = m_writer->recordedSequence(0, session);
+    Known& known = m_sessions[session];
+    if (!known.sequence) known.sequence = m_writer->recordedSequence(0, session);
     m_frame.type = type;
-    m_frame.sequence = ++known->second;
+    m_frame.sequence = ++*known.sequence;
     if (session != m_record.number) return m_writer->take(0, session, m_frame.sequence, type, m_frame.payload);
     if (m_segment) {
         if (const auto written = m_segment->write(0, type, m_frame.payload); !written) log::warning(written.error().text());
@@ -147,7 +181,7 @@ void ImportRecorder::put(int session, live::FrameType type) {
 
 void ImportRecorder::point(int session, std::uint16_t series, const std::string& name, std::int64_t attempt, std::int64_t step, std::int64_t wallNs,
                            double value) {
-    std::vector<bool>& declared = m_declared[session];
+    std::vector<bool>& declared = m_sessions[session].declared;
     if (declared.size() <= series) declared.resize(std::size_t{series} + 1);
     if (!declared[series]) {
         declared[series] = true;
@@ -157,12 +191,11 @@ void ImportRecorder::point(int session, std::uint16_t series, const std::string&
     m_row.session = session;
     m_row.attempt = attempt;
     m_row.step = step;
-    m_row.activeNs = std::max<std::int64_t>(0, wallNs - m_record.startedNs);
+    m_row.activeNs = elapsed(m_sessions[session].startedNs, wallNs);
     m_row.wallNs = wallNs;
     m_row.items.assign(1, {series, value});
     live::encode(m_row, m_frame.payload);
     put(session, live::FrameType::Points);
-    ++m_points;
     ++m_openRows;
 }
 
@@ -171,9 +204,13 @@ void ImportRecorder::event(std::int64_t step, std::int64_t wallNs, const std::st
     put(m_record.number, live::FrameType::Event);
 }
 
-void ImportRecorder::text(std::int64_t step, std::int64_t wallNs, const std::string& name, const std::string& content) {
-    live::encode(live::RecordFrame{live::FrameType::Text, m_record.number, step, step, wallNs, name, {}, content, {}}, m_frame.payload);
-    put(m_record.number, live::FrameType::Text);
+Result<void> ImportRecorder::record(live::RecordFrame record) {
+    record.session = m_record.number;
+    record.attempt = record.step;
+    LATHE_TRY(store::putAside(m_run, record));
+    live::encode(record, m_frame.payload);
+    put(m_record.number, record.type);
+    return {};
 }
 
 Result<void> ImportRecorder::flush(const std::string& state) {
@@ -256,8 +293,41 @@ Result<void> ImportRecorder::end(State state, const std::string& why, const std:
     writeSummary();
     m_book.reset();
     m_writer.reset();
-    if (const auto history = store::History::open(m_run.place().parent_path().parent_path())) static_cast<void>(history->update(m_run.name()));
+    static_cast<void>(disk().remove(m_run.recordReserve()));
+    tellHistory();
     return {};
+}
+
+void ImportRecorder::fail(const std::string& why) {
+    if (m_writer) m_writer->giveUp();
+    static_cast<void>(disk().remove(m_run.recordReserve()));
+    if (!m_book) return;  // nothing of the run was changed
+    m_record.state = m_summary.state = State::Failed;
+    m_record.why = m_summary.why = why;
+    m_record.endedNs = m_summary.endedNs = Clock::system().wallNs();
+    m_record.exitCode = static_cast<int>(ExitCode::Failed);
+    m_record.counters = m_summary.counters;
+    if (const auto written = rundir::writeSession(disk(), m_run, m_record); !written) log::error(written.error().text());
+    const auto booked = m_writer->bookEnd(importedRow(m_record, m_firstStep, std::max(m_firstStep, m_book->lastStep())));
+    if (!booked) log::warning(booked.error().text());
+    leaveLive();
+    writeSummary();
+    m_book.reset();
+    m_writer.reset();
+    tellHistory();
+}
+
+void ImportRecorder::removeRun() {
+    if (m_writer) m_writer->giveUp();
+    m_book.reset();
+    m_writer.reset();
+    if (const auto removed = removeTree(disk(), m_run.root()); !removed) log::warning(removed.error().text());
+}
+
+void ImportRecorder::tellHistory() {
+    const auto workspace = rundir::workspaceOf(m_run);
+    if (!workspace) return;  // moved out of it
+    if (const auto history = store::History::open(*workspace)) static_cast<void>(history->update(m_run.name()));
 }
 
 }  // namespace lathe::launch

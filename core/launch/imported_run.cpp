@@ -4,8 +4,6 @@
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "config/utf8.h"
-#include "launch/identity.h"
-#include "launch/verbs.h"
 #include "tensorboard/event_folder.h"
 
 #include <nlohmann/json.hpp>
@@ -23,60 +21,18 @@ using tensorboard::Value;
 
 static constexpr std::uint64_t kHeadBytes = 4096;
 static constexpr std::size_t kFlushBytes = 24u << 20;
-static constexpr std::size_t kMostTags = 65'536, kLongestText = live::kMostInlineBytes, kMostProblems = 100;
+static constexpr std::size_t kMostProblems = 100;
 static FileSystem& disk() { return FileSystem::real(); }
 
 static std::string counted(std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
-// ---- which run
+// ---- which run, and how far it is
 
-/// Runs made from a folder before, newest first.
-static std::optional<rundir::RunFolder> runOf(const std::filesystem::path& workspace, const std::filesystem::path& folder) {
-    for (const rundir::RunFolder& run : rundir::listRuns(workspace)) {
-        const auto manifest = rundir::readManifest(run);
-        if (manifest && manifest->kind == rundir::RunKind::Imported && manifest->source == folder.string()) return run;
-    }
-    return std::nullopt;
-}
-
-static Result<std::pair<rundir::RunFolder, rundir::RunLock>> makeRun(const std::filesystem::path& workspace, const std::filesystem::path& folder,
-                                                                     const std::string& name) {
-    rundir::RunManifest manifest;
-    manifest.kind = rundir::RunKind::Imported;
-    manifest.source = folder.string();
-    manifest.id = rundir::newRunId();
-    manifest.name = name;
-    manifest.createdNs = Clock::system().wallNs();
-    manifest.host = hostName();
-    manifest.program = std::string("Lathe ") + LATHE_VERSION;
-    rundir::Summary summary;
-    summary.id = manifest.id;
-    summary.name = name;
-    summary.task = rundir::kImportedTask;
-    summary.createdNs = summary.startedNs = summary.updatedNs = manifest.createdNs;
-    std::optional<rundir::RunLock> lock;
-    LATHE_TRY_ASSIGN(rundir::RunFolder run, rundir::createRun(disk(), workspace, manifest, {}, [&](const rundir::RunFolder& unfinished) -> Result<void> {
-        LATHE_TRY_ASSIGN(lock, rundir::RunLock::acquire(unfinished.lock()));
-        return rundir::writeSummary(disk(), unfinished, summary);
-    }));
-    return std::pair(std::move(run), std::move(*lock));
-}
-
-Result<std::unique_ptr<ImportedRun>> ImportedRun::open(const std::filesystem::path& workspace, const std::filesystem::path& folder, const std::string& name) {
-    LATHE_TRY(makeFolders(disk(), workspace));
-    // Two imports at the same time must not make two runs of one folder.
-    LATHE_TRY_ASSIGN(const rundir::RunLock one, rundir::RunLock::acquireWithin(workspace / "import.lock", 10'000));
-    const auto known = runOf(workspace, folder);
-    if (!known) {
-        LATHE_TRY_ASSIGN(auto made, makeRun(workspace, folder, name));
-        LATHE_TRY_ASSIGN(auto recorder, ImportRecorder::open(made.first));
-        auto run = std::unique_ptr<ImportedRun>(new ImportedRun(folder, std::move(made.second), std::move(recorder)));
-        run->m_isNew = true;
-        return run;
-    }
-    LATHE_TRY_ASSIGN(rundir::RunLock lock, takeRun(*known));
-    LATHE_TRY_ASSIGN(auto recorder, ImportRecorder::open(*known));
-    auto run = std::unique_ptr<ImportedRun>(new ImportedRun(folder, std::move(lock), std::move(recorder)));
+Result<std::unique_ptr<ImportedRun>> ImportedRun::open(ImportSources& sources, const std::filesystem::path& folder, const std::string& name) {
+    LATHE_TRY_ASSIGN(ImportSources::Taken taken, sources.take(folder, name));
+    LATHE_TRY_ASSIGN(auto recorder, ImportRecorder::open(taken.run));
+    auto run = std::unique_ptr<ImportedRun>(new ImportedRun(folder, std::move(taken.lock), std::move(recorder)));
+    run->m_isNew = taken.isNew;
     LATHE_TRY(run->restore());
     return run;
 }
@@ -87,23 +43,39 @@ Result<void> ImportedRun::restore() {
     if (!m_recorder->state()) return {};
     const json state = json::parse(*m_recorder->state(), nullptr, false);
     auto line = state.is_object() ? tensorboard::SessionLine::fromJson(state.value("line", "")) : std::nullopt;
-    if (!line || (line->hasPoints && line->session != m_recorder->session())) {
+    if (!line || (line->hasPoints && !m_recorder->goBackTo(line->session))) {
         return Error{ErrorCode::Corrupt, run().database().string() + " does not tell how far " + m_folder.string()
                      + " was read; delete the run and import the folder anew", {}, {}};
     }
     m_line = std::move(*line);
-    for (const json& tag : state.value("text_tags", json::array()))
-        if (tag.is_string()) m_textTags.insert(tag.get<std::string>());
+    const json plugins = state.value("plugins", json::object());
+    for (const auto& [tag, plugin] : plugins.items())
+        if (plugin.is_string()) m_plugins[tag] = plugin.get<std::string>();
+    const json missing = state.value("missing", json::object());
+    for (const auto& [about, sentence] : missing.items())
+        if (sentence.is_string()) m_missing[about] = sentence.get<std::string>();
     for (std::size_t tag = 0; tag < m_line.tags.size(); ++tag) static_cast<void>(seriesName(tag));
     return {};
 }
 
-std::string ImportedRun::stateText() const {
-    return json{{"line", m_line.toJson()}, {"text_tags", m_textTags}}.dump(-1, ' ', false, json::error_handler_t::replace);
+/// How far everything was read; names that the program gave its series go with it.
+std::string ImportedRun::stateText() {
+    if (m_namesKept != m_seriesNames.size()) {
+        json originals = json::object();
+        for (std::size_t tag = 0; tag < m_seriesNames.size(); ++tag)
+            if (m_seriesNames[tag] != m_line.tags[tag].name) originals[m_seriesNames[tag]] = m_line.tags[tag].name;
+        m_recorder->fact("original_names", originals.dump());
+        m_namesKept = m_seriesNames.size();
+    }
+    return json{{"line", m_line.toJson()}, {"plugins", m_plugins}, {"missing", m_missing}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 const std::string& ImportedRun::seriesName(std::size_t tag) {
-    while (m_seriesNames.size() <= tag) m_seriesNames.push_back(m_names.of(m_line.tags[m_seriesNames.size()].name));
+    while (m_seriesNames.size() <= tag) {
+        const tensorboard::SessionLine::Tag& next = m_line.tags[m_seriesNames.size()];
+        const std::string& name = m_names.of(next.name);
+        m_seriesNames.push_back(next.writer == 1 ? name : m_names.of(name + " (writer " + std::to_string(next.writer) + ")"));
+    }
     return m_seriesNames[tag];
 }
 
@@ -145,26 +117,39 @@ Result<std::uint64_t> ImportedRun::readFile(const std::string& name, std::uint64
     const std::uint64_t size = reader.size();
     m_sizes[name] = size;
     if (size == before) return std::uint64_t{0};
-    std::uint64_t broken = 0;
     while (true) {
         // Slices, so that what is in memory can be put away between two of them.
-        LATHE_TRY_ASSIGN(const auto progress, reader.read(std::min<std::uint64_t>(budget, 4u << 20), [&](std::span<const std::byte> payload) {
+        const auto progress = reader.read(std::min<std::uint64_t>(budget, 4u << 20), [&](std::span<const std::byte> payload) {
             if (m_failure) return;
-            if (!tensorboard::parseEvent(payload, m_event)) ++broken;
-            else take(file, m_event);
-        }));
-        m_line.files[file].offset = reader.offset();
+            m_recordAt = reader.offset();
+            if (tensorboard::parseEvent(payload, m_event)) take(file, m_event);
+            else ++m_left["without an event in it"];
+        });
         if (m_failure) return Error(*m_failure);
-        report(name, progress);
-        if (m_recorder->pendingBytes() > kFlushBytes) LATHE_TRY(flush());
-        if (!progress.more) break;
+        m_line.files[file].offset = reader.offset();  // also where reading failed: what came before it was taken
+        if (!progress) return progress.error();
+        if (reader.offset() > before) m_cutOff.clear();
+        report(name, *progress);
+        if (m_recorder->pendingBytes() > kFlushBytes) static_cast<void>(flush());
+        if (m_failure) return Error(*m_failure);
+        if (!progress->more) break;
         if (reader.offset() - before < budget) continue;
         m_sizes.erase(name);
         break;
     }
-    if (broken > 0) problem(name + " events", counted(static_cast<std::int64_t>(broken), "record") + " of " + path.string() + " hold no event, and are left out");
+    tellLeft(name);
     noteHead(file, path);
     return reader.offset() - before;
+}
+
+/// The records that this pass over a file had to leave out.
+void ImportedRun::tellLeft(const std::string& name) {
+    for (const auto& [why, n] : m_left) {
+        // Where its records are counts, too: a file that is followed may get more of them.
+        const std::string about = name + " " + why + " " + std::to_string(m_line.files[m_line.fileNamed(name)].offset);
+        problem(about, (m_folder / name).string() + ": " + counted(static_cast<std::int64_t>(n), "record") + " " + why + " left out");
+    }
+    m_left.clear();
 }
 
 static std::uint64_t hashOfHead(const std::filesystem::path& path, std::uint64_t bytes) {
@@ -197,30 +182,51 @@ void ImportedRun::checkHead(std::size_t& file, const std::filesystem::path& path
 
 void ImportedRun::report(const std::string& name, const tensorboard::RecordReader::Progress& progress) {
     const std::string file = (m_folder / name).string();
-    if (progress.damaged)
-        problem(name + " length", file + " is damaged at byte " + std::to_string(m_line.files[m_line.fileNamed(name)].offset) + ": what follows cannot be read");
+    if (progress.damaged) {
+        m_cutOff = file + " is damaged at byte " + std::to_string(m_line.files[m_line.fileNamed(name)].offset) + ": what follows cannot be read";
+        problem(name + " length", m_cutOff);
+    }
     if (progress.shrunk) problem(name + " shrunk", file + " has become shorter than what was read of it");
-    if (progress.badRecords > 0)
-        problem(name + " data", file + ": " + counted(static_cast<std::int64_t>(progress.badRecords), "record") + " with a wrong checksum left out");
-    m_count.leftOut["records over 64 MiB"] += static_cast<std::int64_t>(progress.longRecords);
-    if (progress.unfinished > 0 && !progress.damaged && !progress.more) m_told[name + " unfinished"] = file + " ends inside a record";
-    else m_told.erase(name + " unfinished");
+    if (progress.badRecords > 0) m_left["with a wrong checksum"] += progress.badRecords;
+    if (progress.longRecords > 0) m_count.leftOut["records over 64 MiB"] += static_cast<std::int64_t>(progress.longRecords);
+    if (progress.unfinished > 0 && !progress.damaged && !progress.more) m_unfinished[name] = file + " ends inside a record";
+    else m_unfinished.erase(name);
 }
 
-/// Once each, in the run's log too.
-void ImportedRun::problem(const std::string& about, const std::string& sentence) {
-    if (m_count.problems.size() >= kMostProblems || !m_told.emplace(about, sentence).second) return;
+/// Once each in a reading; in the run's log too.
+void ImportedRun::tell(const std::string& about, const std::string& sentence) {
+    if (m_count.problems.size() >= kMostProblems || !m_told.insert(about).second) return;
     m_count.problems.push_back(sentence);
+    if (m_missing.contains(about)) return;  // an earlier reading has told it there
     if (m_isAwake) m_recorder->event(0, Clock::system().wallNs(), "warning", sentence);
+    else m_untold.push_back(sentence);
+}
+
+void ImportedRun::problem(const std::string& about, const std::string& sentence) {
+    tell(about, sentence);
+    if (m_missing.size() < kMostProblems) m_missing.emplace(about, sentence);
+}
+
+std::string ImportedRun::missing() const {
+    const std::size_t n = m_missing.size() + m_unfinished.size();
+    if (n == 0) return {};
+    const std::string& first = m_missing.empty() ? m_unfinished.begin()->second : m_missing.begin()->second;
+    return "Not all of it could be read: " + first + (n > 1 ? ", and more (see its warnings)" : "");
 }
 
 // ---- one event
 
 void ImportedRun::take(std::size_t file, Event& event) {
     if (event.isStart) {
-        if (const auto keeps = m_line.start(file, event.step)) begin(keeps, event);
+        if (const auto keeps = m_line.keptByMark(event.step)) book(begin(file, *keeps, true, event));
     }
     if (event.hasGraph) ++m_count.leftOut["graphs"];
+    // Whether a new session begins is settled before anything of the event is kept: sessions part whole events.
+    for (Value& value : event.values) {
+        if (value.kind != Value::Kind::Scalar || m_failure) continue;
+        if (config::firstBadUtf8(value.tag) != std::string_view::npos) value.tag = value.text = config::repairedUtf8(std::string(value.tag));
+        settle(file, event, value.tag);
+    }
     for (const Value& value : event.values) {
         if (m_failure) return;
         if (value.kind == Value::Kind::Scalar) takeScalar(file, event, value.tag, value.number);
@@ -235,83 +241,86 @@ void ImportedRun::take(std::size_t file, Event& event) {
     }
 }
 
+void ImportedRun::book(Result<void> done) {
+    if (!done && !m_failure) m_failure = std::move(done).error();
+}
+
+static std::int64_t startOf(const Event& event) {
+    const std::int64_t written = tensorboard::wallNsOf(event.wallSeconds);
+    return written != 0 ? written : Clock::system().wallNs();
+}
+
 /// The run is taken up, or made, with the first thing that is new.
 void ImportedRun::wake(const Event& event) {
     if (m_isAwake || m_failure) return;
-    const std::int64_t written = tensorboard::wallNsOf(event.wallSeconds);
-    const auto done = m_recorder->session() > 0 ? m_recorder->takeUp()
-                                                : m_recorder->begin(0, event.step, written != 0 ? written : Clock::system().wallNs(), {});
-    if (!done) m_failure = done.error();
-    m_isAwake = done.ok();
+    book(m_recorder->session() > 0 ? m_recorder->takeUp() : m_recorder->begin(0, event.step, startOf(event), {}, {}));
+    m_isAwake = !m_failure;
+    if (!m_isAwake) return;
+    for (const std::string& sentence : m_untold) m_recorder->event(0, Clock::system().wallNs(), "warning", sentence);
+    m_untold.clear();
 }
 
-void ImportedRun::begin(std::optional<std::int64_t> keeps, const Event& event) {
+/// A new session. What was read before this event is kept with the one before, to the byte.
+Result<void> ImportedRun::begin(std::size_t file, std::int64_t keeps, bool byMark, const Event& event) {
+    wake(event);
+    if (m_failure) return Error(*m_failure);
+    m_line.files[file].offset = m_recordAt;
+    LATHE_TRY(keepSettings());
+    LATHE_TRY(m_recorder->begin(keeps, event.step, startOf(event), "The program was started again at step " + std::to_string(event.step), stateText()));
+    m_line.begin(file, keeps, tensorboard::wallNsOf(event.wallSeconds), byMark);
+    return {};
+}
+
+/// Two files write the same names at the same time: this one goes on under names of its own.
+Result<void> ImportedRun::setApart(std::size_t file, const tensorboard::SessionLine::Turn& turn, std::string_view tag, std::int64_t step) {
+    if (turn.cutNothing) LATHE_TRY(m_recorder->keepBefore(m_line.largestAttempt));
+    m_line.setApart(file);
+    const std::string writer = "(writer " + std::to_string(m_line.files[file].writer) + ")";
+    tell(m_line.files[file].name + " apart", m_line.files[file].name + " and " + m_line.files[turn.other].name + " write the same names at the same time (\""
+         + config::cleanSeriesName(tag) + "\" at step " + std::to_string(step) + "): what the first of them writes from there on is shown under these names with \"" + writer + "\" behind");
+    return {};
+}
+
+bool ImportedRun::hasRoom(std::size_t file, std::string_view tag) const { return m_line.tags.size() < kMostTags || m_line.knows(file, tag); }
+
+void ImportedRun::settle(std::size_t file, const Event& event, std::string_view tag) {
+    using Kind = tensorboard::SessionLine::Turn::Kind;
+    const auto turn = m_line.turnOf(file, tag, event.step, tensorboard::wallNsOf(event.wallSeconds));
+    if (turn.kind == Kind::GoesOn) return;
     wake(event);
     if (m_failure) return;
-    const auto begun = m_recorder->begin(*keeps, event.step, tensorboard::wallNsOf(event.wallSeconds),
-                                         "The program was started again at step " + std::to_string(event.step));
-    if (!begun) m_failure = begun.error();
+    book(turn.kind == Kind::NewStart ? begin(file, turn.keeps, false, event) : setApart(file, turn, tag, event.step));
 }
 
 void ImportedRun::takeScalar(std::size_t file, const Event& event, std::string_view tag, double number) {
-    std::string mended;
-    if (config::firstBadUtf8(tag) != std::string_view::npos) tag = mended = config::repairedUtf8(std::string(tag));
-    wake(event);
-    if (const auto keeps = m_line.startBefore(file, tag, event.step)) begin(keeps, event);
-    if (m_failure) return;
-    const auto placed = m_line.place(file, tag, event.step);
-    if (placed.tag >= kMostTags) {
-        ++m_count.leftOut["values of names beyond the first 65,536"];
+    if (!hasRoom(file, tag)) {
+        if (m_count.leftOut["values of further names"]++ == 0) problem("names", "Only the first 65,536 names have series; values of further ones are left out");
         return;
     }
-    m_recorder->point(placed.session, static_cast<std::uint16_t>(placed.tag), seriesName(placed.tag), placed.attempt, event.step,
-                      tensorboard::wallNsOf(event.wallSeconds), number);
-    ++m_count.points;
-}
-
-void ImportedRun::takeText(const Event& event, const Value& value) {
     wake(event);
     if (m_failure) return;
-    m_recorder->text(event.step, tensorboard::wallNsOf(event.wallSeconds), config::cleanSeriesName(value.tag),
-                     config::repairedUtf8(value.text.substr(0, kLongestText)));
-    ++m_count.texts;
-}
-
-void ImportedRun::takeOther(const Event& event, const Value& value) {
-    using Kind = Value::Kind;
-    switch (value.kind) {
-        case Kind::Text:
-            m_textTags.emplace(config::cleanSeriesName(value.tag));
-            return takeText(event, value);
-        case Kind::Strings:
-            if (m_textTags.contains(config::cleanSeriesName(value.tag))) return takeText(event, value);
-            ++m_count.leftOut["tensors"];
-            return;
-        case Kind::Histogram: ++m_count.leftOut["histograms"]; return;
-        case Kind::Image: ++m_count.leftOut["images"]; return;
-        case Kind::Audio: ++m_count.leftOut["sounds"]; return;
-        case Kind::Tensor: ++m_count.leftOut["tensors"]; return;
-        case Kind::Settings:
-        case Kind::Scalar: return;
-    }
+    const std::int64_t wallNs = tensorboard::wallNsOf(event.wallSeconds);
+    const auto placed = m_line.place(file, tag, event.step, wallNs);
+    m_recorder->point(placed.session, static_cast<std::uint16_t>(placed.tag), seriesName(placed.tag), placed.attempt, event.step, wallNs, number);
+    ++m_count.points;
 }
 
 // ---- putting away
 
+Result<void> ImportedRun::keepSettings() {
+    if (!m_settingsChanged) return {};
+    LATHE_TRY(rundir::writeSettings(disk(), run(), m_settings));
+    m_settingsChanged = false;
+    return {};
+}
+
 Result<void> ImportedRun::flush() {
-    if (m_settingsChanged) {
-        LATHE_TRY(rundir::writeSettings(disk(), run(), m_settings));
-        m_settingsChanged = false;
-    }
+    if (m_failure) return Error(*m_failure);
     if (!m_isAwake) return {};
-    if (m_namesKept != m_seriesNames.size()) {
-        json originals = json::object();
-        for (std::size_t tag = 0; tag < m_seriesNames.size(); ++tag)
-            if (m_seriesNames[tag] != m_line.tags[tag].name) originals[m_seriesNames[tag]] = m_line.tags[tag].name;
-        m_recorder->fact("original_names", originals.dump());
-        m_namesKept = m_seriesNames.size();
-    }
-    return m_recorder->flush(stateText());
+    auto done = keepSettings();
+    if (done) done = m_recorder->flush(stateText());
+    if (!done && done.error().code != ErrorCode::Busy) m_failure = done.error();
+    return done;
 }
 
 Result<void> ImportedRun::goLive() {
@@ -323,28 +332,39 @@ Result<void> ImportedRun::goLive() {
 void ImportedRun::writeDown() {
     m_count.sessions = m_recorder->session();
     m_count.series = m_line.tags.size();
-    std::erase_if(m_count.leftOut, [](const auto& entry) { return entry.second == 0; });
-    for (const auto& [about, sentence] : m_told)
-        if (about.ends_with(" unfinished")) m_count.problems.push_back(sentence);
+    for (const auto& [file, sentence] : m_unfinished) tell(file + " unfinished", sentence);
     if (m_line.repeated > 0) m_count.problems.push_back(counted(static_cast<std::int64_t>(m_line.repeated), "point") + " repeat a step of their series or go back without a mark of a new start; all are kept");
 }
 
 static std::string summaryText(const ImportCount& count, const std::filesystem::path& folder) {
     std::string text = "Read " + folder.string() + ": " + counted(count.points, "point") + ", " + std::to_string(count.series) + " series";
+    for (const auto& [what, n] : {std::pair("text", count.texts), std::pair("histogram", count.histograms), std::pair("image", count.images)})
+        if (n > 0) text += ", " + counted(n, what);
     for (const auto& [what, n] : count.leftOut) text += "; not kept: " + what + " (" + std::to_string(n) + ")";
     return text;
 }
 
 Result<void> ImportedRun::end(rundir::State state, const std::string& why) {
+    LATHE_ASSERT(!m_failure);
     writeDown();
     if (!m_isAwake && !m_isNew && !m_settingsChanged) return {};
-    LATHE_TRY(flush());
-    if (!m_isAwake) wake(m_event);  // a folder without a single value is a run too
+    wake(m_event);  // a folder without a single value is a run too
+    if (!m_failure) book(keepSettings());
     if (m_failure) return Error(*m_failure);
-    json facts = {{"points", m_count.points}, {"texts", m_count.texts}, {"left_out", m_count.leftOut}, {"problems", m_count.problems}};
+    json facts = {{"points", m_count.points}, {"texts", m_count.texts}, {"histograms", m_count.histograms}, {"images", m_count.images}, {"left_out", m_count.leftOut}, {"problems", m_count.problems}};
     m_recorder->event(0, Clock::system().wallNs(), "import", summaryText(m_count, m_folder), facts.dump(-1, ' ', false, json::error_handler_t::replace));
     m_isAwake = false;
-    return m_recorder->end(state, why, stateText());
+    book(m_recorder->end(state, why, stateText()));
+    return m_failure ? Result<void>(Error(*m_failure)) : Result<void>();
+}
+
+bool ImportedRun::giveUp(const std::string& why) {
+    LATHE_ASSERT(m_failure);
+    m_isAwake = false;
+    const bool remains = !m_isNew || m_recorder->state();
+    if (remains) m_recorder->fail(why);
+    else m_recorder->removeRun();
+    return remains;
 }
 
 }  // namespace lathe::launch

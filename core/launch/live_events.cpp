@@ -3,15 +3,16 @@
 #include "base/file_system.h"
 #include "launch/identity.h"
 #include "tensorboard/event.h"
-#include "tensorboard/export_events.h"
+#include "tensorboard/event_folder.h"
 
 namespace lathe::launch {
 
 std::filesystem::path liveEventFolder(const rundir::RunFolder& run, const std::string& setting) {
     if (setting.empty() || setting == "false") return {};
-    if (setting == "true") return run.place() / "tensorboard";
-    const auto workspace = run.place().parent_path().parent_path();
-    return (workspace / setting).lexically_normal() / run.name();  // an absolute one stays as it is
+    const rundir::RunFolder here(run.place());
+    if (setting == "true") return here.liveEvents();
+    // An absolute one stays as it is; a run outside of any workspace has only the folder that it lies in.
+    return (rundir::workspaceOf(here).value_or(here.root().parent_path()) / setting).lexically_normal() / here.name();
 }
 
 Result<LiveEvents> LiveEvents::open(const std::filesystem::path& folder, const rundir::SessionRecord& session, std::int64_t firstStep) {

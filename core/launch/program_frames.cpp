@@ -2,8 +2,6 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/file_system.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/number_text.h"
 #include "config/utf8.h"
@@ -287,21 +285,6 @@ static Result<void> settleContent(live::RecordFrame& record) {
     return value ? Result<void>() : value.error();
 }
 
-/// A large content lies in blobs/ under its hash, and the frame holds only the hash.
-Result<void> ProgramFrames::putAside(live::RecordFrame& record) const {
-    if (record.content.size() <= live::kMostInlineBytes && record.type != FrameType::Image) return {};
-    const std::string hash = hashHex(std::as_bytes(std::span(record.content)));
-    const std::filesystem::path file = m_run.blobs() / hash;
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) {
-        LATHE_TRY(makeFolders(FileSystem::real(), m_run.blobs()));
-        LATHE_TRY(replaceFile(FileSystem::real(), file, record.content));
-    }
-    record.blob = hash;
-    record.content.clear();
-    return {};
-}
-
 Result<void> ProgramFrames::takeRecord(FrameType type, std::span<const std::byte> body) {
     ByteReader in(body);
     live::RecordFrame record;
@@ -320,7 +303,7 @@ Result<void> ProgramFrames::takeRecord(FrameType type, std::span<const std::byte
         replace("Bytes of the " + whatOf(record) + " that are not UTF-8 are shown as \"?\"", record.step, record.wallNs);
     }
     auto kept = settleContent(record);
-    if (kept) kept = putAside(record);
+    if (kept) kept = store::putAside(m_run, record);
     if (kept) {
         live::encode(record, m_payload);
         write(type);

@@ -88,7 +88,6 @@ private:
     Result<void> takeListens(const live::Producer& from, std::span<const std::byte> body);
     std::optional<std::uint16_t> declare(const std::string& name, const std::string& unit);
     std::optional<std::uint16_t> seriesOf(const Sender& sender, std::uint16_t id);
-    Result<void> putAside(live::RecordFrame& record) const;
     bool listensFor(unsigned wish) const;
     void tellMissing(const live::Producer& from);
     void replace(const std::string& cause, std::int64_t step, std::int64_t wallNs);

@@ -439,9 +439,9 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     if (m_writer) report(m_writer->endSession(row));
     glance();
     report(rundir::removeLive(disk(), m_run));
-    const auto runs = m_run.place().parent_path();
-    if (runs.filename() != "runs") return;  // moved out of its workspace
-    if (const auto history = store::History::open(runs.parent_path())) report(history->update(m_run.name()));
+    const auto workspace = rundir::workspaceOf(m_run);
+    if (!workspace) return;  // moved out of it
+    if (const auto history = store::History::open(*workspace)) report(history->update(m_run.name()));
 }
 
 }  // namespace lathe::launch

@@ -16,6 +16,7 @@ namespace lathe::rundir {
 
 namespace stdfs = std::filesystem;
 
+static constexpr const char* kRuns = "runs";
 static constexpr std::size_t kMaxNameLength = 40;
 static constexpr std::size_t kIdLength = 12;
 static constexpr auto kLeftoverAge = std::chrono::minutes(10);
@@ -92,7 +93,7 @@ static Result<void> fillRun(FileSystem& fs, const RunFolder& run, const RunManif
 
 Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const RunManifest& manifest, const std::string& configYaml,
                             const std::function<Result<void>(const RunFolder&)>& fill) {
-    const stdfs::path runs = workspace / "runs";
+    const stdfs::path runs = workspace / kRuns;
     LATHE_TRY(makeFolders(fs, runs));
     removeUnfinishedRuns(fs, runs);
     const RunFolder unfinished(runs / (".new-" + manifest.id));
@@ -141,14 +142,28 @@ static void sortWithinSeconds(std::vector<Stamped>& runs) {
     }
 }
 
+RunFolder runNamed(const stdfs::path& workspace, const std::string& folderName) { return RunFolder(workspace / kRuns / folderName); }
+
+std::optional<stdfs::path> workspaceOf(const RunFolder& run) {
+    const stdfs::path runs = run.place().parent_path();
+    return runs.filename() == kRuns ? std::optional(runs.parent_path()) : std::nullopt;
+}
+
+stdfs::path importLock(const stdfs::path& workspace) { return workspace / "import.lock"; }
+
+std::vector<std::string> runFolderNames(const stdfs::path& workspace) {
+    auto names = listFolder(workspace / kRuns);
+    if (!names) return {};
+    std::erase_if(*names, [](const std::string& name) { return name.starts_with("."); });
+    return std::move(*names);
+}
+
 std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
     std::vector<Stamped> found;
-    const auto names = listFolder(workspace / "runs");
-    if (!names) return {};
-    for (const std::string& name : *names) {
-        RunFolder run(workspace / "runs" / name);
+    for (const std::string& name : runFolderNames(workspace)) {
+        RunFolder run = runNamed(workspace, name);
         std::error_code ignored;
-        if (!name.starts_with(".") && stdfs::exists(run.runJson(), ignored)) found.emplace_back(stampOf(run), run);
+        if (stdfs::exists(run.runJson(), ignored)) found.emplace_back(stampOf(run), run);
     }
     std::stable_sort(found.begin(), found.end(), [](const Stamped& a, const Stamped& b) { return a.first > b.first; });
     sortWithinSeconds(found);

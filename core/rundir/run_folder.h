@@ -69,8 +69,13 @@ public:
     std::filesystem::path rankLog(int rank) const { return logs() / ("rank-" + std::to_string(rank) + ".log"); }
     std::filesystem::path exportFolder() const { return m_root / "export"; }
     std::filesystem::path exportLock() const { return m_root / "export.lock"; }   ///< held by whoever writes the export
+    std::filesystem::path unfinishedExport() const { return m_root / ".export-unfinished"; }
+    std::filesystem::path exportedEvents() const { return exportFolder() / kEventFolder; }
+    std::filesystem::path liveEvents() const { return m_root / kEventFolder; }    ///< TensorBoard files, written as it goes
 
 private:
+    static constexpr const char* kEventFolder = "tensorboard";
+
     std::filesystem::path m_root;
     std::shared_ptr<const int> m_folder;   ///< descriptor of a held one
 };
@@ -233,6 +238,13 @@ std::string folderWord(std::string_view name);
 
 /// All run folders of a workspace, newest first; folders without run.json are left out.
 std::vector<RunFolder> listRuns(const std::filesystem::path& workspace);
+/// Names of what lies in the workspace's folder of runs, in no order; nothing is looked into.
+std::vector<std::string> runFolderNames(const std::filesystem::path& workspace);
+RunFolder runNamed(const std::filesystem::path& workspace, const std::string& folderName);
+/// The workspace that a run lies in; nothing where it was moved out of one (or into its trash).
+std::optional<std::filesystem::path> workspaceOf(const RunFolder& run);
+/// Held by an import while it looks for the run of a folder or makes one.
+std::filesystem::path importLock(const std::filesystem::path& workspace);
 /// RUN on a command line: an id, an unambiguous beginning of one, a name, a folder, or "latest".
 Result<RunFolder> findRun(const std::filesystem::path& workspace, const std::string& reference);
 

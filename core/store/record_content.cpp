@@ -53,6 +53,20 @@ Result<std::string> recordContent(const rundir::RunFolder& run, const live::Reco
     return bytes;
 }
 
+Result<void> putAside(const rundir::RunFolder& run, live::RecordFrame& record) {
+    if (record.content.size() <= live::kMostInlineBytes && record.type != live::FrameType::Image) return {};
+    const std::string hash = hashHex(std::as_bytes(std::span(record.content)));
+    const std::filesystem::path file = run.blobs() / hash;
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
+        LATHE_TRY(makeFolders(FileSystem::real(), run.blobs()));
+        LATHE_TRY(replaceFile(FileSystem::real(), file, record.content));
+    }
+    record.blob = hash;
+    record.content.clear();
+    return {};
+}
+
 Result<HistogramContent> parseHistogram(const std::string& content) {
     ByteReader in(std::as_bytes(std::span(content)));
     const std::size_t bins = in.get<std::uint32_t>();

@@ -18,6 +18,9 @@ constexpr std::uint64_t kMostRecordBytes = 64u << 20;  ///< a larger content is 
 /// The bytes, also where they lie in blobs/. NotFound when that file is missing, Corrupt when it is damaged or too large.
 Result<std::string> recordContent(const rundir::RunFolder& run, const live::RecordFrame& record);
 
+/// The other way: a content that is large, or a picture, goes to blobs/ under its hash, and the frame holds only that.
+Result<void> putAside(const rundir::RunFolder& run, live::RecordFrame& record);
+
 /// Counts between edges: one edge more than counts. Edges never fall and are finite; counts may be any numbers.
 struct HistogramContent {
     std::vector<double> edges, counts;

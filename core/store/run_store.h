@@ -112,6 +112,9 @@ public:
     void stageFact(const std::string& name, const std::string& value);
     /// The next flush closes all rows that are open, as shorter chunks; bounds memory where very many series are alive.
     void closeRows();
+    /// What was taken and is not durable is given up: nothing but bookEnd() writes any more. (Else the end of this object
+    /// tries once more to keep it.)
+    void giveUp();
 
     struct Impl;
     explicit RunWriter(std::unique_ptr<Impl> impl);

@@ -29,6 +29,7 @@ struct RunWriter::Impl {
     Numbers numbers;
     std::vector<TailNote> tails;
     std::map<std::string, std::string> stagedFacts;
+    bool isGivenUp = false;
 
     Result<void> connect();
     Result<void> load();
@@ -175,7 +176,9 @@ Result<void> RunWriter::Impl::putSession(const SessionRow& row) {
 RunWriter::RunWriter(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 
 RunWriter::~RunWriter() {
-    if (auto flushed = m_impl->flush(); !flushed.ok()) log::error("Points are lost: " + flushed.error().text());
+    if (!m_impl->isGivenUp) {
+        if (auto flushed = m_impl->flush(); !flushed.ok()) log::error("Points are lost: " + flushed.error().text());
+    }
     m_impl->leaveWal(kLeaveWalStep * 20);
 }
 
@@ -246,5 +249,7 @@ Result<void> RunWriter::markBest(const std::string& folder) {
 void RunWriter::stageFact(const std::string& name, const std::string& value) { m_impl->stagedFacts[name] = value; }
 
 void RunWriter::closeRows() { m_impl->intake.seal(0, true); }
+
+void RunWriter::giveUp() { m_impl->isGivenUp = true; }
 
 }  // namespace lathe::store

@@ -199,11 +199,15 @@ void readValue(pbf_reader message, Event& event) {
         switch (message.tag_and_type()) {
             case tag_and_type(1, Wire::length_delimited): value.tag = viewOf(message); break;
             case tag_and_type(2, Wire::fixed32): value.number = message.get_float(); value.kind = Kind::Scalar; isThere = true; break;
-            case tag_and_type(3, Wire::length_delimited):
-            case tag_and_type(5, Wire::length_delimited): value.kind = Kind::Histogram; isThere = true; message.skip(); break;
-            case tag_and_type(4, Wire::length_delimited): value.kind = Kind::Image; isThere = true; message.skip(); break;
+            case tag_and_type(3, Wire::length_delimited): value.kind = Kind::Histogram; isThere = true; message.skip(); break;
+            case tag_and_type(5, Wire::length_delimited): value.kind = Kind::Histogram; isThere = true; value.content = viewOf(message); break;
+            case tag_and_type(4, Wire::length_delimited): value.kind = Kind::Image; isThere = true; value.content = viewOf(message); break;
             case tag_and_type(6, Wire::length_delimited): value.kind = Kind::Audio; isThere = true; message.skip(); break;
-            case tag_and_type(8, Wire::length_delimited): tensor = readTensor(message.get_message()); break;
+            case tag_and_type(8, Wire::length_delimited):
+                value.content = viewOf(message);
+                value.isTensor = true;
+                tensor = readTensor(pbf_reader(value.content.data(), value.content.size()));
+                break;
             case tag_and_type(9, Wire::length_delimited): std::tie(value.plugin, content) = readMetadata(message.get_message()); break;
             default: message.skip();
         }
@@ -227,9 +231,7 @@ void readLog(pbf_reader log, Event& event) {
             log.skip();
             continue;
         }
-        const std::int32_t status = log.get_enum();
-        event.isStart = status == 1;
-        event.isStop = status == 2;
+        event.isStart = log.get_enum() == 1;
     }
 }
 
@@ -238,7 +240,6 @@ void read(pbf_reader message, Event& event) {
         switch (message.tag_and_type()) {
             case tag_and_type(1, Wire::fixed64): event.wallSeconds = message.get_double(); break;
             case tag_and_type(2, Wire::varint): event.step = message.get_int64(); break;
-            case tag_and_type(3, Wire::length_delimited): event.fileVersion = viewOf(message); break;
             case tag_and_type(4, Wire::length_delimited):
             case tag_and_type(9, Wire::length_delimited): event.hasGraph = true; message.skip(); break;
             case tag_and_type(5, Wire::length_delimited): {
@@ -272,8 +273,7 @@ void encode(Bytes& payload, double wallSeconds, std::int64_t step, Fill fill) {
 void Event::clear() {
     wallSeconds = 0;
     step = 0;
-    isStart = isStop = hasGraph = false;
-    fileVersion = {};
+    isStart = hasGraph = false;
     values.clear();
     settings.clear();
 }

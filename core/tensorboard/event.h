@@ -23,7 +23,7 @@ struct Value {
         Text,          ///< string tensor of the text plug-in
         Strings,       ///< string tensor that names no plug-in: what it is, an earlier value of its tag has told
         Histogram, Image, Audio,
-        Tensor,        ///< any other tensor
+        Tensor,        ///< any other tensor; what it is, an earlier value of its tag may have told
         Settings       ///< hyperparameters: in Event::settings
     };
     std::string_view tag;
@@ -31,15 +31,15 @@ struct Value {
     Kind kind = Kind::Scalar;
     double number = 0;         ///< Scalar: exact, NaN and infinities included
     std::string text;          ///< Text, Strings; several strings are joined by line ends
+    std::string_view content;  ///< Histogram, Image, Strings, Tensor: the message that holds it (summary_content.h)
+    bool isTensor = false;     ///< `content` is a TensorProto
 };
 
 struct Event {
     double wallSeconds = 0;    ///< since 1970 UTC
     std::int64_t step = 0;
     bool isStart = false;      ///< session_log START: what has this step or a later one is to be forgotten
-    bool isStop = false;       ///< session_log STOP
     bool hasGraph = false;
-    std::string_view fileVersion;
     std::vector<Value> values;
     std::vector<std::pair<std::string, std::string>> settings;  ///< of an hparams session start, as text
 

@@ -75,10 +75,12 @@ Result<FoundFolders> findEventFolders(const stdfs::path& root) {
     return std::move(walk.found);
 }
 
-std::string eventFileName(std::int64_t seconds, const std::string& host, std::int64_t process, int counter) {
-    std::array<char, 24> digits{};
-    std::snprintf(digits.data(), digits.size(), "%010lld", static_cast<long long>(seconds));
-    return "events.out.tfevents." + std::string(digits.data()) + "." + host + "." + std::to_string(process) + "." + std::to_string(counter);
+std::string sessionFileName(std::int64_t seconds, const std::string& host, int session) {
+    std::array<char, 24> begun{}, number{};
+    std::snprintf(begun.data(), begun.size(), "%010lld", static_cast<long long>(seconds));
+    std::snprintf(number.data(), number.size(), "%06d", session);
+    // The session stands before process number and counter, which are always 0, so that names sort by it.
+    return "events.out.tfevents." + std::string(begun.data()) + "." + (host.empty() ? "host" : host) + "." + number.data() + ".0.0";
 }
 
 }  // namespace lathe::tensorboard

@@ -1,6 +1,6 @@
 // Where event files lie: a folder with files that have "tfevents" in their name is one run, sub-folders are runs of their
-// own. Links are followed, but for those back to a folder that the root lies in; each folder is visited once, so that a
-// circle of links ends.
+// own. Links are followed, also to folders elsewhere, but for those back to a folder that the root lies in; each folder is
+// visited once, so that a circle of links ends.
 // Thread: pure functions on the disk.
 #pragma once
 
@@ -24,7 +24,8 @@ struct FoundFolders {
 /// NotFound, Permission … where `root` itself cannot be listed.
 Result<FoundFolders> findEventFolders(const std::filesystem::path& root);
 
-/// "events.out.tfevents.<seconds>.<host>.<process>.<counter>", as TensorBoard orders and finds them.
-std::string eventFileName(std::int64_t seconds, const std::string& host, std::int64_t process, int counter);
+/// Of a run's session: "events.out.tfevents.<seconds>.<host>.<session>.0.0", as TensorBoard finds and orders them. Later
+/// sessions sort behind earlier ones as long as `seconds` does not fall.
+std::string sessionFileName(std::int64_t seconds, const std::string& host, int session);
 
 }  // namespace lathe::tensorboard

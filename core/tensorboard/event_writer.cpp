@@ -3,23 +3,14 @@
 #include "tensorboard/event.h"
 #include "tensorboard/record_file.h"
 
-#include <cmath>
 #include <limits>
 #include <utility>
 
 namespace lathe::tensorboard {
 
 static constexpr std::size_t kFlushBytes = 1u << 20;
-
-/// To the nearest float; what no float reaches becomes infinite, as in every program that logs floats.
-static float narrowed(double value) {
-    constexpr double kLargest = std::numeric_limits<float>::max();
-    if (std::isfinite(value) && std::fabs(value) > kLargest) {
-        const bool rounds = std::fabs(value) < kLargest * (1 + std::ldexp(1.0, -25));
-        return std::copysign(rounds ? std::numeric_limits<float>::max() : std::numeric_limits<float>::infinity(), static_cast<float>(value < 0 ? -1 : 1));
-    }
-    return static_cast<float>(value);
-}
+// A value that no float reaches becomes infinite, any other the nearest one.
+static_assert(std::numeric_limits<float>::is_iec559);
 
 Result<EventWriter> EventWriter::create(FileSystem& fs, const std::filesystem::path& file, double wallSeconds, std::optional<std::int64_t> restartStep) {
     LATHE_TRY_ASSIGN(std::unique_ptr<OutputFile> out, fs.create(file));
@@ -38,7 +29,7 @@ void EventWriter::add() { frameRecord(m_pending, m_payload); }
 
 void EventWriter::scalar(double wallSeconds, std::int64_t step, std::string_view tag, double value) {
     if (m_problem) return;
-    encodeScalar(m_payload, wallSeconds, step, tag, narrowed(value));
+    encodeScalar(m_payload, wallSeconds, step, tag, static_cast<float>(value));
     add();
     if (m_pending.size() < kFlushBytes) return;
     if (auto flushed = flush(); !flushed) m_problem = std::move(flushed).error();

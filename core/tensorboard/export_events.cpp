@@ -14,13 +14,6 @@ namespace lathe::tensorboard {
 
 namespace stdfs = std::filesystem;
 
-std::string sessionFileName(std::int64_t seconds, const std::string& host, int session) {
-    std::string number = std::to_string(session);
-    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
-    // The host's place also holds the session, before the process number, so that names sort by it.
-    return eventFileName(seconds, (host.empty() ? std::string("host") : host) + "." + number, 0, 0);
-}
-
 namespace {
 
 /// The files of the surviving line and of what was abandoned, each made with its first point.
@@ -33,9 +26,24 @@ public:
         for (auto& [number, row] : m_rows) newest = m_seconds[number] = std::max(newest, row.startedNs / 1'000'000'000);
     }
 
-    Result<EventWriter*> of(const store::Point& point) {
+    Result<void> add(const std::string& series, const store::Point& point) {
         const auto line = m_line.find(point.session);
         const bool survives = line != m_line.end() && point.attempt <= line->second;
+        if (!survives && !m_options.allBranches) return ++m_report.leftBehind, Result<void>();
+        LATHE_TRY_ASSIGN(EventWriter* writer, writerOf(point, survives));
+        writer->scalar(wallSecondsOf(point.wallNs), point.step, series, point.value);
+        ++m_report.points;
+        return {};
+    }
+
+    Result<ExportReport> finish() {
+        for (auto& [key, writer] : m_writers) LATHE_TRY(writer.flush());
+        std::sort(m_report.files.begin(), m_report.files.end());
+        return std::move(m_report);
+    }
+
+private:
+    Result<EventWriter*> writerOf(const store::Point& point, bool survives) {
         const auto key = std::pair(survives, point.session);
         if (const auto known = m_writers.find(key); known != m_writers.end()) return &known->second;
         stdfs::path folder = m_options.folder;
@@ -49,14 +57,6 @@ public:
         return &m_writers.emplace(key, std::move(writer)).first->second;
     }
 
-    Result<ExportReport> finish() {
-        for (auto& [key, writer] : m_writers) LATHE_TRY(writer.flush());
-        std::sort(m_report.files.begin(), m_report.files.end());
-        return std::move(m_report);
-    }
-    void count(std::size_t points) { m_report.points += static_cast<std::int64_t>(points); }
-
-private:
     std::optional<std::int64_t> restartStep(std::int32_t session) const {
         const auto row = m_rows.find(session);
         if (row == m_rows.end() || row->second.parentSession == 0) return std::nullopt;
@@ -78,14 +78,9 @@ Result<ExportReport> exportEvents(FileSystem& fs, const store::RunReader& reader
     LATHE_TRY_ASSIGN(const auto sessions, reader.sessions());
     LATHE_TRY_ASSIGN(const auto series, reader.series());
     Files files(fs, options, sessions);
-    const auto line = options.allBranches ? store::RunReader::Line::All : store::RunReader::Line::Surviving;
     for (const store::SeriesSummary& each : series) {  // one series in memory at a time: readers keep each by itself
-        LATHE_TRY_ASSIGN(const auto points, reader.points(each.name, line));
-        for (const store::Point& point : points) {
-            LATHE_TRY_ASSIGN(EventWriter* writer, files.of(point));
-            writer->scalar(wallSecondsOf(point.wallNs), point.step, each.name, point.value);
-        }
-        files.count(points.size());
+        LATHE_TRY_ASSIGN(const auto points, reader.points(each.name, store::RunReader::Line::All));
+        for (const store::Point& point : points) LATHE_TRY(files.add(each.name, point));
     }
     return files.finish();
 }

@@ -22,11 +22,9 @@ struct ExportOptions {
 
 struct ExportReport {
     std::int64_t points = 0;
+    std::int64_t leftBehind = 0;   ///< points of abandoned branches that were not asked for
     std::vector<std::filesystem::path> files;
 };
-
-/// Name of a session's file; later sessions sort behind earlier ones as long as `seconds` does not fall.
-std::string sessionFileName(std::int64_t seconds, const std::string& host, int session);
 
 Result<ExportReport> exportEvents(FileSystem& fs, const store::RunReader& reader, const ExportOptions& options);
 

@@ -26,7 +26,7 @@ Result<RecordReader> RecordReader::open(const std::filesystem::path& file, std::
     // Without waiting: a pipe of that name must not hold everything up.
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return fileError("open", file.native(), errno);
-    RecordReader reader(fd, offset);
+    RecordReader reader(file, fd, offset);
     struct stat info {};
     if (::fstat(fd, &info) != 0) return fileError("look at", file.native(), errno);
     if (!S_ISREG(info.st_mode)) return Error{ErrorCode::Usage, file.string() + " is not a file", {}, {}};
@@ -34,7 +34,7 @@ Result<RecordReader> RecordReader::open(const std::filesystem::path& file, std::
 }
 
 RecordReader::RecordReader(RecordReader&& other) noexcept
-    : m_fd(std::exchange(other.m_fd, -1)), m_offset(other.m_offset), m_buffer(std::move(other.m_buffer)), m_bufferAt(other.m_bufferAt),
+    : m_file(std::move(other.m_file)), m_fd(std::exchange(other.m_fd, -1)), m_offset(other.m_offset), m_buffer(std::move(other.m_buffer)), m_bufferAt(other.m_bufferAt),
       m_buffered(std::exchange(other.m_buffered, 0)) {}
 
 RecordReader::~RecordReader() {
@@ -61,7 +61,7 @@ Result<std::size_t> RecordReader::fill(std::size_t wanted, std::uint64_t fileByt
     while (m_buffered < goal) {
         const ssize_t got = ::pread(m_fd, m_buffer.data() + m_buffered, goal - m_buffered, static_cast<off_t>(m_bufferAt + m_buffered));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fileError("read", "an event file", errno);
+        if (got < 0) return fileError("read", m_file.native(), errno);
         if (got == 0) break;
         m_buffered += static_cast<std::size_t>(got);
     }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace lathe {
 class OutputFile;
@@ -38,16 +39,18 @@ public:
         std::uint64_t longRecords = 0;  ///< passed over, longer than kLongestRecord
         std::uint64_t unfinished = 0;   ///< bytes of a record at the end that is not whole (yet)
     };
-    /// Gives `take` each whole record up to the present end, at most about `budget` bytes of them.
+    /// Gives `take` each whole record up to the present end, at most about `budget` bytes of them; meanwhile offset() is
+    /// where that record begins.
     Result<Progress> read(std::uint64_t budget, const std::function<void(std::span<const std::byte>)>& take);
     /// Behind the last record that was dealt with.
     std::uint64_t offset() const { return m_offset; }
     std::uint64_t size() const;  ///< of the file, now; 0 where it cannot be told
 
 private:
-    explicit RecordReader(int fd, std::uint64_t offset) : m_fd(fd), m_offset(offset) {}
+    RecordReader(std::filesystem::path file, int fd, std::uint64_t offset) : m_file(std::move(file)), m_fd(fd), m_offset(offset) {}
     Result<std::size_t> fill(std::size_t wanted, std::uint64_t fileBytes);
 
+    std::filesystem::path m_file;
     int m_fd = -1;
     std::uint64_t m_offset = 0;
     Bytes m_buffer;                 ///< bytes of the file from m_bufferAt on

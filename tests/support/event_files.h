@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 namespace lathe::test {
@@ -28,9 +29,9 @@ inline Bytes startRecord(std::int64_t step, double wall = kWall) {
     return out;
 }
 
-inline Bytes scalarRecord(std::int64_t step, const std::string& tag, float value, double wall = -1) {
+inline Bytes scalarRecord(std::int64_t step, const std::string& tag, float value, std::optional<double> wall = {}) {
     Bytes payload, out;
-    tensorboard::encodeScalar(payload, wall < 0 ? kWall + static_cast<double>(step) : wall, step, tag, value);
+    tensorboard::encodeScalar(payload, wall.value_or(kWall + static_cast<double>(step)), step, tag, value);
     tensorboard::frameRecord(out, payload);
     return out;
 }

@@ -119,6 +119,21 @@ private Q_SLOTS:
         QVERIFY(std::ranges::equal(std::as_bytes(std::span(got)), wanted));
         QCOMPARE(ask({"export", "latest", "--tensorboard"}).code, 0);  // the run's own folder is made anew
     }
+    void twoExportsDoNotMeet() {
+        const auto run = branchedRun();
+        QCOMPARE(ask({"export", "latest", "--tensorboard"}).code, 0);
+        const auto before = *tensorboard::eventFilesIn(run.exportedEvents());
+        const auto held = rundir::RunLock::acquire(run.exportLock());
+        QCOMPARE(ask({"export", "latest", "--tensorboard"}).code, 8);
+        QCOMPARE(*tensorboard::eventFilesIn(run.exportedEvents()), before);
+    }
+    void whatWasLeftBehindIsCounted() {
+        static_cast<void>(branchedRun());
+        const Answer answer = ask({"export", "latest", "--tensorboard"});
+        QVERIFY2(answer.out.find("of abandoned branches are not among them") != std::string::npos, answer.out.c_str());
+        QVERIFY(ask({"export", "latest", "--tensorboard", "--json"}).json()["left_behind"].get<int>() >= 5);
+        QCOMPARE(ask({"export", "latest", "--tensorboard", "--all-branches", "--json"}).json()["left_behind"], json(0));
+    }
     void branchesAreRunsOfTheirOwn() {
         const auto run = branchedRun();
         QCOMPARE(ask({"export", "latest", "--tensorboard", out().string(), "--all-branches"}).code, 0);

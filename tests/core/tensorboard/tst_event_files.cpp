@@ -1,5 +1,6 @@
 // TensorBoard's event files byte by byte: vectors from the documents, every form of a scalar, every kind of damage.
 #include "event_files.h"
+#include "event_messages.h"
 #include "shared_data.h"
 #include "tensorboard/crc32c.h"
 #include "tensorboard/event_folder.h"
@@ -7,9 +8,6 @@
 
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
-
-#include <protozero/buffer_string.hpp>
-#include <protozero/pbf_writer.hpp>
 
 #include <bit>
 #include <cmath>
@@ -40,43 +38,6 @@ static Read readAll(const stdfs::path& file, std::uint64_t from = 0) {
     if (progress) out.progress = *progress;
     out.offset = reader->offset();
     return out;
-}
-
-/// An event with one value whose fields `fill` writes.
-static std::string eventWith(const std::function<void(protozero::pbf_writer&)>& fill) {
-    std::string value, summary, event;
-    protozero::pbf_writer valueWriter(value);
-    fill(valueWriter);
-    protozero::pbf_writer(summary).add_message(1, value);
-    protozero::pbf_writer writer(event);
-    writer.add_double(1, 5.0);
-    writer.add_int64(2, 7);
-    writer.add_message(5, summary);
-    return event;
-}
-
-static std::string tensorOf(int type, const std::function<void(protozero::pbf_writer&)>& fill, int rank = 0) {
-    std::string tensor, shape;
-    protozero::pbf_writer shapeWriter(shape);
-    for (int i = 0; i < rank; ++i) {
-        std::string dimension;
-        protozero::pbf_writer(dimension).add_int64(1, 1);
-        shapeWriter.add_message(2, dimension);
-    }
-    protozero::pbf_writer writer(tensor);
-    writer.add_enum(1, type);
-    writer.add_message(2, shape);
-    fill(writer);
-    return tensor;
-}
-
-static std::string metadataOf(const std::string& plugin, const std::string& content = {}) {
-    std::string data, metadata;
-    protozero::pbf_writer writer(data);
-    writer.add_string(1, plugin);
-    if (!content.empty()) writer.add_bytes(2, content);
-    protozero::pbf_writer(metadata).add_message(1, data);
-    return metadata;
 }
 
 class TestEventFiles : public QObject {
@@ -132,7 +93,7 @@ private Q_SLOTS:
         QCOMPARE(read.payloads.size(), std::size_t{2});
         Event event;
         QVERIFY(parseEvent(read.payloads[0], event));
-        QVERIFY(event.fileVersion == "brain.Event:2" && event.step == 12 && !event.isStart);
+        QVERIFY(event.step == 12 && !event.isStart);
         QVERIFY(parseEvent(read.payloads[1], event));
         QVERIFY(event.isStart && event.step == 12 && event.values.empty());
         // The bytes of a real writer (its second and third record), but for their times.
@@ -367,7 +328,7 @@ private Q_SLOTS:
         const auto root = fresh();
         for (const char* name : {"events.out.tfevents.1700010000.h.1.1", "events.out.tfevents.1700000000.h.1.0", "notes.txt", "old.tfevents.v2"}) appendTo(root / name, versionRecord());
         QCOMPARE(*eventFilesIn(root), (std::vector<std::string>{"events.out.tfevents.1700000000.h.1.0", "events.out.tfevents.1700010000.h.1.1", "old.tfevents.v2"}));
-        QCOMPARE(eventFileName(17, "host", 42, 3), std::string("events.out.tfevents.0000000017.host.42.3"));
+        QCOMPARE(sessionFileName(17, "host", 3), std::string("events.out.tfevents.0000000017.host.000003.0.0"));
     }
 };
 
