@@ -60,6 +60,7 @@ ExitCode series(const Options& options) {
     // Written as it is read: a run may have more points than memory has room for as JSON.
     print(options.json ? "[" : "series,session,attempt,step,seconds,wall,value");
     bool first = true;
+    const auto open = (*reader)->keepOpen();
     for (const std::string& name : *names) {
         const auto points = (*reader)->points(name, options.allBranches ? store::RunReader::Line::All : store::RunReader::Line::Surviving);
         if (!points) return fail(options, points.error());

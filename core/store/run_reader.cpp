@@ -68,11 +68,16 @@ Result<void> RunReader::Impl::copyAside() {
 
 Result<Database> RunReader::Impl::connect() const { return Database::open(opened, access, kReadBusyMs); }
 
-Result<void> RunReader::Impl::read(const std::function<Result<void>(Database&)>& work) const {
-    LATHE_TRY_ASSIGN(auto db, connect());
+static Result<void> readIn(Database& db, const std::function<Result<void>(Database&)>& work) {
     LATHE_TRY_ASSIGN(auto transaction, Transaction::begin(db, false));
     LATHE_TRY(work(db));
     return transaction.commit();
+}
+
+Result<void> RunReader::Impl::read(const std::function<Result<void>(Database&)>& work) const {
+    if (const auto open = kept.lock()) return readIn(*open, work);
+    LATHE_TRY_ASSIGN(auto db, connect());
+    return readIn(db, work);
 }
 
 Result<std::vector<SessionRow>> RunReader::Impl::sessions(Database& db) const {
@@ -164,6 +169,14 @@ void RunReader::Impl::visitTails(const std::unordered_map<std::int64_t, std::int
 
 RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 RunReader::~RunReader() = default;
+
+std::shared_ptr<void> RunReader::keepOpen() const {
+    auto db = m_impl->connect();
+    if (!db) return {};  // each call will say why
+    auto open = std::make_shared<Database>(std::move(*db));
+    m_impl->kept = open;
+    return open;
+}
 
 Result<std::unique_ptr<RunReader>> RunReader::open(const std::filesystem::path& file) {
     auto impl = std::make_unique<Impl>();

@@ -46,6 +46,7 @@ struct RunReader::Impl {
     Result<void> choose();
     Result<void> copyAside();
     Result<Database> connect() const;
+    mutable std::weak_ptr<Database> kept;   ///< of keepOpen()
     /// One connection, one short read transaction. No connection outlives a call: an open one would keep the writer
     /// from turning its write-ahead log back into one plain file.
     Result<void> read(const std::function<Result<void>(Database&)>& work) const;

@@ -125,9 +125,13 @@ private:
 
 class RunReader {
 public:
-    /// Read-only; works while a writer is active and on read-only media. Holds nothing open between calls.
+    /// Read-only; works while a writer is active and on read-only media. Holds nothing open between calls, but for the life
+    /// of what keepOpen() gave.
     static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& file);
     ~RunReader();
+    /// For many calls in a row (thousands of series): one connection serves them. Short: meanwhile the writer cannot turn
+    /// its write-ahead log back into one plain file.
+    std::shared_ptr<void> keepOpen() const;
 
     Result<std::vector<SessionRow>> sessions() const;
     Result<std::vector<SeriesSummary>> series() const;

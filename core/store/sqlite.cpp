@@ -76,10 +76,41 @@ const char* asNamed() {
 
 }  // namespace
 
-Statement::Statement(Statement&& other) noexcept
-    : m_db(other.m_db), m_handle(std::exchange(other.m_handle, nullptr)), m_bindProblem(other.m_bindProblem) {}
+sqlite3_stmt* IdleStatements::take(std::string_view sql) {
+    const auto found = m_byText.find(sql);
+    if (found == m_byText.end() || found->second.empty()) return nullptr;
+    sqlite3_stmt* statement = found->second.back();
+    found->second.pop_back();
+    --m_count;
+    return statement;
+}
 
-Statement::~Statement() { sqlite3_finalize(m_handle); }
+void IdleStatements::put(sqlite3_stmt* statement) {
+    constexpr std::size_t kMost = 64;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    const char* sql = sqlite3_sql(statement);
+    if (m_closed || m_count >= kMost || sql == nullptr) {
+        sqlite3_finalize(statement);
+        return;
+    }
+    m_byText[sql].push_back(statement);
+    ++m_count;
+}
+
+void IdleStatements::close() {
+    m_closed = true;
+    for (auto& [sql, statements] : m_byText)
+        for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
+    m_byText.clear();
+}
+
+Statement::Statement(Statement&& other) noexcept
+    : m_db(other.m_db), m_handle(std::exchange(other.m_handle, nullptr)), m_idle(std::move(other.m_idle)), m_bindProblem(other.m_bindProblem) {}
+
+Statement::~Statement() {
+    if (m_handle != nullptr) m_idle->put(m_handle);
+}
 
 void Statement::reset() {
     sqlite3_reset(m_handle);
@@ -183,21 +214,28 @@ Result<Database> Database::open(const std::filesystem::path& file, Access access
     return db;
 }
 
-Database::Database(Database&& other) noexcept : m_handle(std::exchange(other.m_handle, nullptr)) {}
+Database::Database(Database&& other) noexcept : m_handle(std::exchange(other.m_handle, nullptr)), m_idle(std::move(other.m_idle)) {}
 Database& Database::operator=(Database&& other) noexcept {
     if (this != &other) {
-        sqlite3_close_v2(m_handle);
+        close();
         m_handle = std::exchange(other.m_handle, nullptr);
+        m_idle = std::move(other.m_idle);
     }
     return *this;
 }
-Database::~Database() { sqlite3_close_v2(m_handle); }
+Database::~Database() { close(); }
+
+void Database::close() {
+    if (m_idle) m_idle->close();
+    sqlite3_close_v2(m_handle);
+}
 
 Result<Statement> Database::prepare(std::string_view sql) {
+    if (sqlite3_stmt* idle = m_idle->take(sql); idle != nullptr) return Statement(m_handle, idle, m_idle);
     sqlite3_stmt* statement = nullptr;
     const int rc = sqlite3_prepare_v2(m_handle, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
     if (rc != SQLITE_OK) return sqliteError(m_handle, rc);
-    return Statement(m_handle, statement);
+    return Statement(m_handle, statement, m_idle);
 }
 
 Result<void> Database::run(const char* sql) {

@@ -8,21 +8,41 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace lathe::store {
 
+/// Statements of a connection that nobody uses now, by their text: preparing one costs more than most of them take.
+class IdleStatements {
+public:
+    ~IdleStatements() { close(); }
+    /// Null when none of that text is idle.
+    sqlite3_stmt* take(std::string_view sql);
+    void put(sqlite3_stmt* statement);
+    /// From here on what is put is finalized.
+    void close();
+
+private:
+    std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> m_byText;
+    std::size_t m_count = 0;
+    bool m_closed = false;
+};
+
 /// One prepared statement. Text is copied when bound; blobs must live until the row was stepped.
 class Statement {
 public:
-    Statement(sqlite3* db, sqlite3_stmt* handle) : m_db(db), m_handle(handle) {}
+    Statement(sqlite3* db, sqlite3_stmt* handle, std::shared_ptr<IdleStatements> idle) : m_db(db), m_handle(handle), m_idle(std::move(idle)) {}
     Statement(Statement&& other) noexcept;
     Statement& operator=(Statement&&) = delete;
     ~Statement();
@@ -60,6 +80,7 @@ private:
 
     sqlite3* m_db;
     sqlite3_stmt* m_handle;
+    std::shared_ptr<IdleStatements> m_idle;
     int m_bindProblem = 0;
 };
 
@@ -88,8 +109,10 @@ public:
     sqlite3* handle() const { return m_handle; }
 
 private:
-    explicit Database(sqlite3* handle) : m_handle(handle) {}
+    explicit Database(sqlite3* handle) : m_handle(handle), m_idle(std::make_shared<IdleStatements>()) {}
+    void close();
     sqlite3* m_handle = nullptr;
+    std::shared_ptr<IdleStatements> m_idle;
 };
 
 /// Rolls back at the end of its scope unless `commit` succeeded.

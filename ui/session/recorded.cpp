@@ -39,6 +39,7 @@ Result<Recorded> readRecorded(const rundir::RunFolder& run, const Known& known, 
         return found;
     }
     LATHE_TRY_ASSIGN(auto reader, store::RunReader::open(run.database()));
+    const auto open = reader->keepOpen();
     // First how far it goes: what is read later can only hold more, and doubles are told by their attempt.
     for (int ring = 0; ring < rings; ++ring) found.recorded[std::size_t(ring)] = reader->recordedSequence(ring, liveSession);
     LATHE_TRY_ASSIGN(found.sessions, reader->sessions());
