@@ -23,6 +23,7 @@ struct Options {
     bool follow = false;
     double idleSeconds = 1800;     ///< --follow: silent for so long means ended
     std::optional<std::string> tensorboard;  ///< export as event files into this folder; empty: the run's export folder
+    std::string weights;           ///< export: "trained", "ema", or empty for what the run evaluates
     std::optional<std::int64_t> step;  ///< records: only those of this step
     std::string out;               ///< records: the folder to write files into
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe

@@ -127,6 +127,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_option_function<std::vector<std::string>>("--tensorboard", [&](const std::vector<std::string>& folder) {
             options.tensorboard = folder.empty() ? std::string() : folder.front();
         }, "Write TensorBoard event files instead, into this folder (else the run's export folder)")->expected(0, 1)->type_name("[DIR]");
+        command->add_option("--weights", options.weights, "Those that were trained, or their running mean (optimizer.ema); else what the run evaluates")->check(CLI::IsMember({"trained", "ema"}));
         command->add_flag("--all-branches", options.allBranches, "With --tensorboard: abandoned branches too, in sub-folders");
     }
     if (verb.action == check)

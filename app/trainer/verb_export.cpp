@@ -38,12 +38,17 @@ static std::string whyChosen(const rundir::RunFolder& run, const std::string& ch
     return out;
 }
 
+static launch::ExportedWeights weightsOf(const Options& options) {
+    if (options.weights.empty()) return launch::ExportedWeights::AsEvaluated;
+    return options.weights == "ema" ? launch::ExportedWeights::Means : launch::ExportedWeights::Trained;
+}
+
 ExitCode exportRun(const Options& options) {
     if (options.tensorboard) return exportEventFiles(options);
     const auto found = chosen(options);
     if (!found) return fail(options, found.error());
     const auto& [run, checkpoint] = *found;
-    const auto damage = launch::exportCheckpoint(run, checkpoint);
+    const auto damage = launch::exportCheckpoint(run, checkpoint, weightsOf(options));
     if (!damage) return fail(options, damage.error());
     for (const std::string& bad : *damage) tell(bad + ". The weights are whole and were exported; the run cannot go on from this checkpoint");
     if (options.json) printJson({{"folder", run.exportFolder().string()}, {"checkpoint", checkpoint}, {"files", *listFolder(run.exportFolder())}, {"damaged", *damage}});

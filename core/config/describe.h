@@ -200,6 +200,14 @@ constexpr void describe(V& v, Of<OptimizerSection>) {
     describeParamGroups(v);
     v(&S::maxGradNorm, "max_grad_norm", "Gradient clipping", "Largest norm of the whole gradient; a larger one is scaled down to it.",
       {.minimum = 0, .maximum = 1e9, .above = true, .none = "no clipping", .example = "1", .shortName = "clip", .applies = Applies::Resume});
+    v(&S::maxGradValue, "max_grad_value", "Clipping by value", "Largest size of each single number of the gradient; in place of clipping by the norm.",
+      {.minimum = 0, .maximum = 1e9, .above = true, .none = "no clipping by value", .example = "0.5", .shortName = "clipv", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::ema, "ema", "Mean of the weights", "Keeps a running mean (EMA) of the weights beside those that are trained; evaluation.weights says whether it is evaluated.",
+      {.shortName = "ema", .level = Level::Advanced});
+    v(&S::emaDecay, "ema_decay", "Mean keeps", "Part of the mean that each update keeps.",
+      {.minimum = 0, .maximum = 1, .example = "0.999", .visibleIf = "optimizer.ema=true", .shortName = "emad", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::emaWarmup, "ema_warmup", "Mean warms up", "Keeps less at first, (1 + n) / (10 + n) after n updates, so that the first weights are soon forgotten.",
+      {.visibleIf = "optimizer.ema=true", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>
@@ -309,6 +317,8 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
       {.minimum = 1, .maximum = 1e9, .unit = "evaluations", .none = "never ends early", .example = "5", .applies = Applies::Resume});
     v(&S::minDelta, "min_delta", "Smallest gain", "By how much an evaluation must be better to count.",
       {.minimum = 0, .maximum = 1e9, .example = "0.001", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::weights, "weights", "Weights", "Which weights are evaluated, and exported unless asked otherwise: those that are trained, or their running mean.",
+      {.choices = "trained|ema", .visibleIf = "optimizer.ema=true", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::restoreBest, "restore_best", "Leave the best weights", "However the run ends, writes the weights of its best evaluation to the run's export folder, ready for use. The run goes on from its newest checkpoint all the same.",
       {.applies = Applies::Resume});
     v(&S::sampleBytes, "sample_bytes", "Sample text", "Length of the text that the model writes at each evaluation, to be read beside the curves.",
@@ -363,6 +373,10 @@ constexpr void describe(V& v, Of<TelemetrySection>) {
       {.level = Level::Advanced, .applies = Applies::Resume});
     v(&S::devicesEvery, "devices_every", "Devices every", "How often use and memory of the devices are recorded.",
       {.level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
+    v(&S::normsEvery, "norms_every", "Norms of groups every", "How often the gradient norm of each group of parameters is recorded, before clipping.",
+      {.example = "100 updates", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::histogramsEvery, "histograms_every", "Histograms every", "How often histograms of gradients (before clipping) and weights are recorded, one for each parameter.",
+      {.example = "500 updates", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::tensorboard, "tensorboard", "TensorBoard files", "Writes every point to TensorBoard event files as well: true for a folder in the run, or a folder (absolute, or below the workspace) that gets one for each run. Empty: none.",
       {.example = "true", .level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
 }

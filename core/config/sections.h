@@ -86,7 +86,11 @@ struct OptimizerSection {
     double layerDecay = 1.0;                         ///< rate of a block: so much less for each one after it
     std::vector<std::string> groups;                 ///< "head.* lr_factor=10 weight_decay=0", see param_rules.h
     std::vector<std::string> freeze;                 ///< patterns of parameters that are not trained
-    std::optional<double> maxGradNorm = 1.0;         ///< global norm; none: no clipping
+    std::optional<double> maxGradNorm = 1.0;         ///< global norm; none: no clipping by norm
+    std::optional<double> maxGradValue;              ///< of each element; none: no clipping by value
+    bool ema = false;                                ///< keeps a running mean of the weights, engine/train/weight_average.h
+    double emaDecay = 0.999;
+    bool emaWarmup = true;                           ///< min(decay, (1 + n) / (10 + n)) after n updates
 };
 
 /// Which keys a kind uses is said in describe(); what they do, in plan/schedule.h.
@@ -144,6 +148,7 @@ struct EvaluationSection {
     std::string bestDirection = "auto";              ///< auto | min | max; auto only where the metric is known
     std::optional<std::int64_t> patience;            ///< evaluations without a better one before the run ends
     double minDelta = 0.0;                           ///< what counts as better
+    std::string weights = "trained";                 ///< trained | ema: what is evaluated, and exported unless asked otherwise
     bool restoreBest = false;                        ///< at the end, however the run ends, export/ holds the best weights
     std::int64_t sampleBytes = 200;                  ///< language: of the text that is written at each evaluation; 0: none
     std::string samplePrompt;                        ///< language: what that text goes on from; empty: a line end
@@ -174,6 +179,8 @@ struct CheckpointSection {
 struct TelemetrySection {
     Interval logEvery{Interval::Unit::Updates, 1};
     Interval devicesEvery{Interval::Unit::Seconds, 2};
+    Interval normsEvery;                             ///< gradient norm of each group of parameters
+    Interval histogramsEvery;                        ///< of gradients and weights, by parameter
     std::string tensorboard;                         ///< event files beside the record: a folder, or "true" for the run's own; empty: none
 };
 

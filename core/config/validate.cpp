@@ -124,6 +124,10 @@ void checkTask(const RunConfig& config, Problems& problems) {
         error(problems, "optimizer.nesterov", "Nesterov momentum needs a momentum above 0; for example momentum 0.9");
     if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.dampening != 0)
         error(problems, "optimizer.nesterov", "Nesterov momentum knows no dampening; set optimizer.dampening to 0");
+    if (optimizer.maxGradNorm && optimizer.maxGradValue)
+        error(problems, "optimizer.max_grad_value", "Gradients are clipped by their norm or by value, not by both; set optimizer.max_grad_norm to none");
+    if (config.evaluation.weights == "ema" && !optimizer.ema)
+        error(problems, "evaluation.weights", "There is no running mean of the weights to evaluate; set optimizer.ema to true, or evaluation.weights to trained");
     for (const std::string& group : optimizer.groups)
         if (const auto rule = parseParamRule(group); !rule) {
             error(problems, "optimizer.groups", rule.error().sentence);

@@ -55,18 +55,19 @@ static json metricNumbers(const std::map<std::string, std::string>& metrics) {
     return out;
 }
 
-static json modelJson(const config::RunConfig& config, const std::string& checkpoint, const rundir::CheckpointManifest& manifest) {
+static json modelJson(const config::RunConfig& config, const std::string& checkpoint, const rundir::CheckpointManifest& manifest, bool means) {
     return {{"name", config.model.name}, {"task", config.task.name}, {"hidden_layers", config.model.hidden.size()}, {"stem", config.model.stem}, {"heads", config.model.heads},
-            {"run", manifest.runId}, {"checkpoint", checkpoint}, {"step", manifest.counters.globalStep.value()}, {"metrics", metricNumbers(manifest.metrics)}};
+            {"weights", means ? "ema" : "trained"}, {"run", manifest.runId}, {"checkpoint", checkpoint}, {"step", manifest.counters.globalStep.value()}, {"metrics", metricNumbers(manifest.metrics)}};
 }
 
 /// Reads every byte. What holds weights must be whole; what else is damaged is told.
-static Result<std::vector<std::string>> damageBesideWeights(const stdfs::path& folder, const rundir::CheckpointManifest& manifest) {
+static Result<std::vector<std::string>> damageBesideWeights(const stdfs::path& folder, const rundir::CheckpointManifest& manifest, bool means) {
+    LATHE_TRY_ASSIGN(const auto exported, exportedTensors(manifest, means));
     LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
     std::vector<std::string> out;
     for (const rundir::BadFile& bad : checked.badFiles) {
-        const bool holdsWeights = std::any_of(manifest.tensors.begin(), manifest.tensors.end(), [&](const rundir::TensorEntry& tensor) {
-            return isWeight(tensor) && std::any_of(tensor.pieces.begin(), tensor.pieces.end(), [&](const rundir::Piece& piece) { return piece.file == bad.name; });
+        const bool holdsWeights = std::any_of(exported.begin(), exported.end(), [&](const auto& tensor) {
+            return std::any_of(tensor.second->pieces.begin(), tensor.second->pieces.end(), [&](const rundir::Piece& piece) { return piece.file == bad.name; });
         });
         if (holdsWeights)
             return Error{ErrorCode::Corrupt, "The weights of " + folder.filename().string() + " are damaged and were not exported: " + bad.text()
@@ -77,30 +78,31 @@ static Result<std::vector<std::string>> damageBesideWeights(const stdfs::path& f
 }
 
 /// Gives what of the checkpoint is damaged but was not needed.
-static Result<std::vector<std::string>> writeExport(const rundir::RunFolder& run, const std::string& checkpoint, const stdfs::path& folder) {
+static Result<std::vector<std::string>> writeExport(const rundir::RunFolder& run, const std::string& checkpoint, ExportedWeights weights, const stdfs::path& folder) {
     FileSystem& fs = FileSystem::real();
     const auto from = run.checkpoints() / checkpoint;
     LATHE_TRY_ASSIGN(const auto manifest, rundir::readCheckpoint(from));
-    LATHE_TRY_ASSIGN(auto damage, damageBesideWeights(from, manifest));
     LATHE_TRY_ASSIGN(const auto config, configOf(run, std::max(rundir::parseCheckpointName(checkpoint)->session, 1)));
+    const bool means = weights == ExportedWeights::Means || (weights == ExportedWeights::AsEvaluated && config.optimizer.ema && config.evaluation.weights == "ema");
+    LATHE_TRY_ASSIGN(auto damage, damageBesideWeights(from, manifest, means));
     LATHE_TRY_ASSIGN(const json facts, planFacts(run));
     LATHE_TRY_ASSIGN(const std::string loader, readFile(resourceFolder() / "export" / "load.py", 1u << 20));
     LATHE_TRY(fs.makeFolder(folder));
-    LATHE_TRY(writeWeights(fs, from, manifest, folder / "model.safetensors"));
+    LATHE_TRY(writeWeights(fs, from, manifest, means, folder / "model.safetensors"));
     LATHE_TRY(replaceFile(fs, folder / "classes.json", rundir::jsonText(facts.value("classes", json::array()))));
     LATHE_TRY(replaceFile(fs, folder / "preprocessing.json", rundir::jsonText(preprocessingJson(config, facts["input"]))));
-    LATHE_TRY(replaceFile(fs, folder / "model.json", rundir::jsonText(modelJson(config, checkpoint, manifest))));
+    LATHE_TRY(replaceFile(fs, folder / "model.json", rundir::jsonText(modelJson(config, checkpoint, manifest, means))));
     LATHE_TRY(replaceFile(fs, folder / "load.py", loader));
     return damage;
 }
 
 /// The new export is whole before the old one goes.
-Result<std::vector<std::string>> exportCheckpoint(const rundir::RunFolder& run, const std::string& checkpoint) {
+Result<std::vector<std::string>> exportCheckpoint(const rundir::RunFolder& run, const std::string& checkpoint, ExportedWeights weights) {
     FileSystem& fs = FileSystem::real();
     LATHE_TRY_ASSIGN(const auto lock, rundir::RunLock::acquire(run.exportLock()));
     const stdfs::path unfinished = run.unfinishedExport();
     LATHE_TRY(removeTree(fs, unfinished));
-    auto written = writeExport(run, checkpoint, unfinished);
+    auto written = writeExport(run, checkpoint, weights, unfinished);
     if (!written) {
         static_cast<void>(removeTree(fs, unfinished));
         return written;

@@ -74,17 +74,30 @@ Result<void> copyRange(const Place& place, OutputFile& out) {
 
 }  // namespace
 
-bool isWeight(const rundir::TensorEntry& tensor) { return tensor.role == "parameter" || tensor.role == "buffer"; }
+Result<std::vector<std::pair<std::string, const rundir::TensorEntry*>>> exportedTensors(const rundir::CheckpointManifest& manifest, bool means) {
+    std::map<std::string, const rundir::TensorEntry*> meanOf;
+    for (const rundir::TensorEntry& tensor : manifest.tensors)
+        if (means && tensor.role == "ema") meanOf[tensor.name] = &tensor;
+    if (means && meanOf.empty())
+        return Error{ErrorCode::NotFound, "This checkpoint holds no running mean of the weights: optimizer.ema was off", "optimizer.ema", {}};
+    std::vector<std::pair<std::string, const rundir::TensorEntry*>> all;
+    for (const rundir::TensorEntry& tensor : manifest.tensors) {
+        if (tensor.role != "parameter" && tensor.role != "buffer") continue;
+        const auto mean = meanOf.find(tensor.name + "/ema");
+        all.emplace_back(tensor.name, mean == meanOf.end() ? &tensor : mean->second);
+    }
+    return all;
+}
 
 Result<void> writeWeights(FileSystem& fs, const std::filesystem::path& checkpoint, const rundir::CheckpointManifest& manifest,
-                          const std::filesystem::path& file) {
+                          bool means, const std::filesystem::path& file) {
     Sources sources(checkpoint);
     std::vector<std::pair<std::string, rundir::TensorRange>> tensors;
     std::vector<Place> places;
-    for (const rundir::TensorEntry& tensor : manifest.tensors) {
-        if (!isWeight(tensor)) continue;
-        LATHE_TRY_ASSIGN(const Place place, placeOf(tensor, sources));
-        tensors.emplace_back(tensor.name, rundir::TensorRange{tensor.dtype, tensor.shape, 0, 0});
+    LATHE_TRY_ASSIGN(const auto exported, exportedTensors(manifest, means));
+    for (const auto& [name, tensor] : exported) {
+        LATHE_TRY_ASSIGN(const Place place, placeOf(*tensor, sources));
+        tensors.emplace_back(name, rundir::TensorRange{tensor->dtype, tensor->shape, 0, 0});
         places.push_back(place);
     }
     const std::string header = rundir::makeSafetensorsHeader(tensors, {{"format", "pt"}});

@@ -98,8 +98,15 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
     if (const std::string watched = guardText(config.guard); !watched.empty()) events.push_back({"guard", watched});
     if (config.optimizer.maxGradNorm)
         events.push_back({"clip", "gradients · " + shortText(*config.optimizer.maxGradNorm) + " / norm where the norm is larger than " + shortText(*config.optimizer.maxGradNorm)});
+    if (config.optimizer.maxGradValue) {
+        const std::string most = shortText(*config.optimizer.maxGradValue);
+        events.push_back({"clip", "each number of the gradients into [-" + most + ", " + most + "]"});
+    }
     events.push_back({"optimizer", config.optimizer.name + " with the rate at global_step, peak " + shortText(config.optimizer.learningRate) + ": " +
                       scheduleText(config.schedule, config.evaluation.bestMetric)});
+    if (config.optimizer.ema)
+        events.push_back({"ema", "mean of the weights = d · mean + (1 - d) · weights, d " + shortText(config.optimizer.emaDecay) +
+                          (config.optimizer.emaWarmup ? ", or (1 + n) / (10 + n) after n updates where that is less" : "")});
     events.push_back({"buffers", std::string("statistics of BatchNorm, in the order of the micro-batches") + (several ? " of all ranks" : "")});
     if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
     events.push_back({"counters", std::string("micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, ") + (isLanguage ? "tokens + W, " : "") + "epoch and place"});

@@ -352,10 +352,6 @@
             <translation>权重衰减</translation>
         </message>
         <message>
-            <source>Pulls all weights towards zero.</source>
-            <translation>将所有权重拉向零。</translation>
-        </message>
-        <message>
             <source>Beta 1</source>
             <translation>Beta 1</translation>
         </message>
@@ -366,10 +362,6 @@
         <message>
             <source>Beta 2</source>
             <translation>Beta 2</translation>
-        </message>
-        <message>
-            <source>Memory of the squared gradient.</source>
-            <translation>对梯度平方的记忆。</translation>
         </message>
         <message>
             <source>Epsilon</source>
@@ -412,16 +404,8 @@
             <translation>预热</translation>
         </message>
         <message>
-            <source>Updates over which the rate rises to its peak.</source>
-            <translation>学习率升到峰值所用的更新次数。</translation>
-        </message>
-        <message>
             <source>Final factor</source>
             <translation>终值比例</translation>
-        </message>
-        <message>
-            <source>Rate at the end as a part of the peak.</source>
-            <translation>结束时学习率占峰值的比例。</translation>
         </message>
         <message>
             <source>Length</source>
@@ -994,6 +978,214 @@
         <message>
             <source>Libraries of your own that training loads from your plug-in folder, in this order, and their settings (name.key=value); in a file each stands under its name.</source>
             <translation>训练时从您的插件文件夹按此顺序加载的您自己的库，以及它们的设置（name.key=value）；在文件中各自写在其名称之下。</translation>
+        </message>
+        <message>
+            <source>Falls</source>
+            <translation>下降次数</translation>
+        </message>
+        <message>
+            <source>How many times the rate falls over the length; it starts again from the peak in between.</source>
+            <translation>学习率在全程中下降的次数；其间每次从峰值重新开始。</translation>
+        </message>
+        <message>
+            <source>Growth of falls</source>
+            <translation>下降增长</translation>
+        </message>
+        <message>
+            <source>Each fall takes so many times as long as the one before.</source>
+            <translation>每次下降所用时间是前一次的若干倍。</translation>
+        </message>
+        <message>
+            <source>Power</source>
+            <translation>幂</translation>
+        </message>
+        <message>
+            <source>1 falls in a straight line; larger ones fall early.</source>
+            <translation>1 为直线下降；更大的值下降得更早。</translation>
+        </message>
+        <message>
+            <source>Decay factor</source>
+            <translation>衰减系数</translation>
+        </message>
+        <message>
+            <source>What the rate is multiplied by after each decay_updates (step, exponential), or when evaluations get no better (plateau).</source>
+            <translation>每经过 decay_updates 次更新（step、exponential）或评估不再变好时（plateau），学习率所乘的系数。</translation>
+        </message>
+        <message>
+            <source>Decay after</source>
+            <translation>衰减间隔</translation>
+        </message>
+        <message>
+            <source>Updates in which the decay factor takes effect once: at their end (step), or bit by bit (exponential).</source>
+            <translation>衰减系数生效一次所需的更新次数：在末尾一次生效（step）或逐步生效（exponential）。</translation>
+        </message>
+        <message>
+            <source>Rising part</source>
+            <translation>上升部分</translation>
+        </message>
+        <message>
+            <source>Part of the curve in which the rate rises to its peak.</source>
+            <translation>曲线中学习率升到峰值的部分。</translation>
+        </message>
+        <message>
+            <source>Start factor</source>
+            <translation>起始比例</translation>
+        </message>
+        <message>
+            <source>Rate at the beginning of the curve as a part of the peak.</source>
+            <translation>曲线起点的学习率占峰值的比例。</translation>
+        </message>
+        <message>
+            <source>Falling part</source>
+            <translation>下降部分</translation>
+        </message>
+        <message>
+            <source>Part of the curve, at its end, in which the rate falls.</source>
+            <translation>曲线末尾学习率下降的部分。</translation>
+        </message>
+        <message>
+            <source>Falls as</source>
+            <translation>下降形状</translation>
+        </message>
+        <message>
+            <source>linear falls in a straight line, cosine slowly at both ends, sqrt fast at first.</source>
+            <translation>linear 为直线下降，cosine 两端较慢，sqrt 起初较快。</translation>
+        </message>
+        <message>
+            <source>Bears</source>
+            <translation>容忍次数</translation>
+        </message>
+        <message>
+            <source>Evaluations without a better one that are borne; the next one cuts the rate. What is better is said by evaluation.best_metric and evaluation.min_delta.</source>
+            <translation>可容忍的未变好的评估次数；再有一次便降低学习率。何为更好由 evaluation.best_metric 和 evaluation.min_delta 决定。</translation>
+        </message>
+        <message>
+            <source>Rests</source>
+            <translation>冷却次数</translation>
+        </message>
+        <message>
+            <source>Evaluations after a cut that are not counted.</source>
+            <translation>降低之后不计入的评估次数。</translation>
+        </message>
+        <message>
+            <source>Updates over which the rate rises to the beginning of the curve.</source>
+            <translation>学习率升到曲线起点所用的更新次数。</translation>
+        </message>
+        <message>
+            <source>Rate at the end as a part of the peak; step, exponential and plateau never go below it.</source>
+            <translation>终点学习率占峰值的比例；step、exponential 和 plateau 不会低于它。</translation>
+        </message>
+        <message>
+            <source>Pulls weights towards zero; apart from the gradient in adamw and lion, as a part of it in adam and sgd.</source>
+            <translation>将权重拉向零；在 adamw 和 lion 中独立于梯度，在 adam 和 sgd 中作为梯度的一部分。</translation>
+        </message>
+        <message>
+            <source>Decay on</source>
+            <translation>衰减对象</translation>
+        </message>
+        <message>
+            <source>weights leaves out biases and the scales of norms (tensors of fewer than two dimensions); all takes every parameter.</source>
+            <translation>weights 不含偏置和归一化的缩放（少于两维的张量）；all 包括所有参数。</translation>
+        </message>
+        <message>
+            <source>Memory of the squared gradient; in lion, of the mean gradient between steps.</source>
+            <translation>对梯度平方的记忆；在 lion 中为步间平均梯度的记忆。</translation>
+        </message>
+        <message>
+            <source>0.999, lion 0.99</source>
+            <translation>0.999，lion 为 0.99</translation>
+        </message>
+        <message>
+            <source>Dampening</source>
+            <translation>阻尼</translation>
+        </message>
+        <message>
+            <source>Part of the new gradient that the momentum leaves out.</source>
+            <translation>动量不计入的新梯度部分。</translation>
+        </message>
+        <message>
+            <source>Layer-wise rates</source>
+            <translation>逐层学习率</translation>
+        </message>
+        <message>
+            <source>The rate of each block of the model is so much less than that of the block after it; 1 treats all alike.</source>
+            <translation>模型每个块的学习率按此比例低于其后一块；1 表示全部相同。</translation>
+        </message>
+        <message>
+            <source>Groups</source>
+            <translation>参数组</translation>
+        </message>
+        <message>
+            <source>Parameters whose names fit a pattern (* any text, ? one character) with an lr_factor on the learning rate or a weight_decay of their own; the first pattern that fits counts.</source>
+            <translation>名称符合模式（* 任意文本，? 一个字符）的参数使用各自的学习率系数 lr_factor 或 weight_decay；以第一个符合的模式为准。</translation>
+        </message>
+        <message>
+            <source>Freeze</source>
+            <translation>冻结</translation>
+        </message>
+        <message>
+            <source>Patterns of parameters that stay as they are: no gradient, no optimizer state.</source>
+            <translation>保持不变的参数的模式：没有梯度，也没有优化器状态。</translation>
+        </message>
+        <message>
+            <source>Clipping by value</source>
+            <translation>按值裁剪</translation>
+        </message>
+        <message>
+            <source>Largest size of each single number of the gradient; in place of clipping by the norm.</source>
+            <translation>梯度每个数值的最大绝对值；代替按范数裁剪。</translation>
+        </message>
+        <message>
+            <source>no clipping by value</source>
+            <translation>不按值裁剪</translation>
+        </message>
+        <message>
+            <source>Mean of the weights</source>
+            <translation>权重均值</translation>
+        </message>
+        <message>
+            <source>Keeps a running mean (EMA) of the weights beside those that are trained; evaluation.weights says whether it is evaluated.</source>
+            <translation>在训练的权重之外保留其滑动均值（EMA）；是否用于评估由 evaluation.weights 决定。</translation>
+        </message>
+        <message>
+            <source>Mean keeps</source>
+            <translation>均值保留</translation>
+        </message>
+        <message>
+            <source>Part of the mean that each update keeps.</source>
+            <translation>每次更新所保留的均值部分。</translation>
+        </message>
+        <message>
+            <source>Mean warms up</source>
+            <translation>均值预热</translation>
+        </message>
+        <message>
+            <source>Keeps less at first, (1 + n) / (10 + n) after n updates, so that the first weights are soon forgotten.</source>
+            <translation>起初保留较少，n 次更新后为 (1 + n) / (10 + n)，使最初的权重很快被遗忘。</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Which weights are evaluated, and exported unless asked otherwise: those that are trained, or their running mean.</source>
+            <translation>评估哪些权重，未另行要求时也导出它们：训练的权重，或其滑动均值。</translation>
+        </message>
+        <message>
+            <source>Norms of groups every</source>
+            <translation>各组范数间隔</translation>
+        </message>
+        <message>
+            <source>How often the gradient norm of each group of parameters is recorded, before clipping.</source>
+            <translation>多久记录一次各参数组裁剪前的梯度范数。</translation>
+        </message>
+        <message>
+            <source>Histograms every</source>
+            <translation>直方图间隔</translation>
+        </message>
+        <message>
+            <source>How often histograms of gradients (before clipping) and weights are recorded, one for each parameter.</source>
+            <translation>多久记录一次梯度（裁剪前）和权重的直方图，每个参数一个。</translation>
         </message>
     </context>
 </TS>

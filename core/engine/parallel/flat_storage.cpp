@@ -63,4 +63,8 @@ void FlatStorage::scaleGradients(double factor) {
     for (at::Tensor& arena : m_arenas) arena.mul_(factor);
 }
 
+void FlatStorage::clampGradients(double largest) {
+    for (at::Tensor& arena : m_arenas) arena.clamp_(-largest, largest);
+}
+
 }  // namespace lathe::engine

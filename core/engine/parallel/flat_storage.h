@@ -40,6 +40,8 @@ public:
     void clearGradients();
     /// Multiplies every gradient.
     void scaleGradients(double factor);
+    /// Brings every gradient into [-largest, largest].
+    void clampGradients(double largest);
 
 private:
     std::vector<ShardView> m_views;

@@ -51,6 +51,8 @@ public:
     virtual void broadcast(const std::vector<at::Tensor>& tensors) = 0;
 };
 
+/// Sum of squares of each parameter's gradient, as the norm takes it; in the order of the storage's views.
+std::vector<double> squaresByParameter(const FlatStorage& storage);
 /// Norm of gradients that this process holds whole.
 GradientNorm normOf(const FlatStorage& storage);
 

@@ -14,19 +14,6 @@ double squares(const at::Tensor& gradient) {
     return sumOfSquares(gradient.const_data_ptr<float>(), gradient.numel());
 }
 
-/// Sums of squares by parameter; from another device in one read.
-std::vector<double> allSquares(const FlatStorage& storage) {
-    std::vector<double> sums;
-    std::vector<at::Tensor> onDevice;
-    for (const ShardView& view : storage.views()) {
-        if (view.gradient.is_cpu()) sums.push_back(squares(view.gradient));
-        else onDevice.push_back(view.gradient.to(at::kDouble).square().sum());
-    }
-    if (onDevice.empty()) return sums;
-    const at::Tensor values = at::stack(onDevice).cpu();
-    return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
-}
-
 class SingleProcess final : public Parallel {
 public:
     explicit SingleProcess(bool sumsByTree) : m_sumsByTree(sumsByTree) {}
@@ -57,10 +44,23 @@ private:
 
 }  // namespace
 
+/// From another device in one read.
+std::vector<double> squaresByParameter(const FlatStorage& storage) {
+    std::vector<double> sums;
+    std::vector<at::Tensor> onDevice;
+    for (const ShardView& view : storage.views()) {
+        if (view.gradient.is_cpu()) sums.push_back(squares(view.gradient));
+        else onDevice.push_back(view.gradient.to(at::kDouble).square().sum());
+    }
+    if (onDevice.empty()) return sums;
+    const at::Tensor values = at::stack(onDevice).cpu();
+    return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
+}
+
 GradientNorm normOf(const FlatStorage& storage) {
     GradientNorm norm;
     double total = 0;
-    const std::vector<double> sums = allSquares(storage);
+    const std::vector<double> sums = squaresByParameter(storage);
     for (std::size_t i = 0; i < sums.size(); ++i) {
         if (!std::isfinite(sums[i]) && norm.notFinite.empty()) norm.notFinite = storage.views()[i].parameter;
         total += sums[i];

@@ -36,7 +36,7 @@ Result<std::string> describe(const config::RunConfig& config) {
     const auto device = chooseDevice(config.parallel);  // one that is not there is told elsewhere
     LATHE_TRY_ASSIGN(const std::unique_ptr<Precision> precision, makePrecision(config.precision, device.ok() ? *device : at::Device(at::kCPU)));
     json answer = {{"precision", precision->name()}, {"precision_why", precision->why()}, {"parameters", table.totalElements()}, {"trainable", trainable},
-                   {"bytes", {{"weights", bytes}, {"training", bytes + trained * (1 + Optimizer::stateTensorsPerParameter(config.optimizer))}, {"trained", trained}}},
+                   {"bytes", {{"weights", bytes}, {"training", bytes + trained * (1 + (config.optimizer.ema ? 1 : 0) + Optimizer::stateTensorsPerParameter(config.optimizer))}, {"trained", trained}}},
                    {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
                    {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}, {"groups", groupsJson(table.groups())}};
     if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) answer["planned_updates"] = planned->value();
@@ -47,14 +47,18 @@ Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& ch
     LATHE_TRY_ASSIGN(const std::unique_ptr<Setup> setup, Setup::ofRun(run));
     if (!setup->evalLoader)
         return Error{ErrorCode::Config, "Nothing is held out for evaluation; set data.eval or data.eval_fraction", "data.eval_fraction", {}};
-    LATHE_TRY_ASSIGN(const LoadedCheckpoint loaded, loadCheckpointWeights(run.checkpoints() / checkpoint, setup->modelState->stateTensors()));
+    std::vector<StateTensor> weights = setup->modelState->stateTensors();
+    const bool isMean = setup->average && setup->config.evaluation.weights == "ema";
+    if (isMean)
+        for (StateTensor& mean : setup->average->stateTensors()) weights.push_back(std::move(mean));
+    LATHE_TRY_ASSIGN(const LoadedCheckpoint loaded, loadCheckpointWeights(run.checkpoints() / checkpoint, weights));
     LoaderEvaluation evaluation(*setup->evalLoader);
     ActiveTime time(Clock::system());
-    TrainerParts parts{.task = setup->task.get(), .phases = {{setup->task->phases().front(), setup->model.get(), setup->storage.get(), setup->optimizer.get()}},
+    TrainerParts parts{.task = setup->task.get(), .phases = {{setup->task->phases().front(), setup->model.get(), setup->storage.get(), setup->optimizer.get(), setup->average.get()}},
                        .parallel = setup->parallel.get(), .precision = setup->precision.get(), .evaluationData = &evaluation, .best = &*setup->best,
                        .progress = &setup->progress, .time = &time};
     setup->progress.counters = loaded.manifest.counters;   // what a model writes depends on the update
-    const TrainerSettings settings{.seed = static_cast<std::uint64_t>(setup->config.run.seed)};
+    const TrainerSettings settings{.seed = static_cast<std::uint64_t>(setup->config.run.seed), .evaluatesAverage = isMean};
     LATHE_TRY_ASSIGN(const std::optional<EvaluationOutcome> outcome, Trainer(parts, settings).evaluateOnce());
     json records = json::array();
     for (const EvaluationRecord& record : outcome->records)

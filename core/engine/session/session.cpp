@@ -119,6 +119,7 @@ private:
         };
         if (m_record.weightsOnly) {
             LATHE_TRY(loadCheckpointWeights(folder, m_setup->modelState->stateTensors(), report));
+            if (m_setup->average) m_setup->average->restart();
             return {};
         }
         LATHE_TRY_ASSIGN(const LoadedCheckpoint checkpoint, loadCheckpoint(folder, m_setup->state, report));

@@ -75,6 +75,10 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(*best);
     state.add(progress);
     if (precision->hasState()) state.add(*precision);
+    if (config.optimizer.ema) {
+        average = std::make_unique<WeightAverage>(*storage, config.optimizer);
+        state.add(*average);
+    }
     guard = std::make_unique<TrajectoryGuard>(config.guard);
     state.add(*guard);
     if (config.guard.onWorse != "go_on") LATHE_TRY(addHook(std::make_unique<WorseEvaluation>(config.guard, *best), {}));
@@ -99,7 +103,7 @@ TrainerParts Setup::parts() {
     if (evalLoader) m_evaluation.emplace(*evalLoader);
     m_accumulation.emplace(trainLoader->shape());
     m_time.emplace(Clock::system());
-    TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get()}}, .parallel = parallel.get(),
+    TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get(), average.get()}}, .parallel = parallel.get(),
                        .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
                        .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .time = &*m_time,
                        .guard = guard.get()};
@@ -114,7 +118,9 @@ static bool goesBackByItself(const config::GuardSection& section) {
 
 TrainerSettings Setup::settings() const {
     return {.seed = static_cast<std::uint64_t>(config.run.seed), .epochs = config.run.epochs, .maxUpdates = config.run.maxUpdates,
-            .maxGradNorm = config.optimizer.maxGradNorm, .maxSkippedInARow = config.precision.maxSkippedInARow,
+            .maxGradNorm = config.optimizer.maxGradNorm, .maxGradValue = config.optimizer.maxGradValue,
+            .evaluatesAverage = config.optimizer.ema && config.evaluation.weights == "ema",
+            .normsEvery = config.telemetry.normsEvery, .histogramsEvery = config.telemetry.histogramsEvery, .maxSkippedInARow = config.precision.maxSkippedInARow,
             .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, plannedUpdates), .saveEvery = config.checkpoint.every,
             .probes = config.parallel.determinism == "exact", .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .maxRollBacks = config.guard.maxRollBacks};
 }

@@ -38,6 +38,7 @@ struct Setup {
     std::unique_ptr<FlatStorage> storage;
     std::unique_ptr<Parallel> parallel;                ///< knows the storage
     std::unique_ptr<Optimizer> optimizer;
+    std::unique_ptr<WeightAverage> average;            ///< null: none is kept
     std::unique_ptr<ModelState> modelState;
     std::optional<Curve> curve;
     std::optional<BestValue> best;

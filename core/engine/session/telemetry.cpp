@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/number_text.h"
+#include "engine/train/distribution.h"
 #include "rundir/json_reader.h"
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,15 @@ std::map<std::string, std::string> metricTexts(const Metrics& metrics) {
     return texts;
 }
 
+/// As live/FORMAT.md has it: number of bins, edges, counts.
+static std::string contentOf(const Histogram& histogram) {
+    const auto bins = static_cast<std::uint32_t>(histogram.counts.size());
+    std::string content(reinterpret_cast<const char*>(&bins), sizeof bins);
+    for (const std::vector<double>* values : {&histogram.edges, &histogram.counts})
+        content.append(reinterpret_cast<const char*>(values->data()), values->size() * sizeof(double));
+    return content;
+}
+
 json groupsJson(const std::vector<plan::ParamGroup>& groups) {
     json list = json::array();
     for (const plan::ParamGroup& group : groups)
@@ -38,6 +48,7 @@ Telemetry::Telemetry(FrameWriter& frames, Pulse& pulse, const ActiveTime& time, 
     m_norm = frames.series("train/grad_norm", "");
     m_speed = frames.series("train/samples_per_second", "samples/s");
     m_skipped = frames.series("train/skipped", "");
+    for (const plan::ParamGroup& group : groups) m_groupNames.push_back(group.name);
     std::set<double> factors{1};
     for (const plan::ParamGroup& group : groups)
         if (!group.frozen && factors.insert(group.rateFactor).second)
@@ -75,6 +86,7 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
         m_frames.event("skipped", text, {{"reason", result.reason}, {"scale", exactText(result.scale)}}, counters);
     }
     if (result.finding) found(counters, *result.finding);
+    if (result.distributions) tellDistributions(counters, *result.distributions);
     const bool due = !result.applied || m_logEvery.due(counters, m_time.seconds());
     if (!due) return;
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
@@ -93,6 +105,18 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     m_frames.points(row);
 }
 
+void Telemetry::tellDistributions(const Counters& counters, const Distributions& seen) {
+    if (!seen.groupNorms.empty()) {
+        std::vector<std::uint16_t> ids;   // declared before the row that has them
+        for (std::size_t i = 0; i < seen.groupNorms.size(); ++i)
+            ids.push_back(m_frames.series("train/grad_norm/" + (i < m_groupNames.size() ? m_groupNames[i] : std::string("all parameters")), ""));
+        live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
+        for (std::size_t i = 0; i < ids.size(); ++i) row.items.push_back({ids[i], seen.groupNorms[i]});
+        m_frames.points(row);
+    }
+    for (const Histogram& histogram : seen.histograms) m_frames.record(live::FrameType::Histogram, histogram.name, contentOf(histogram), counters);
+}
+
 void Telemetry::found(const Counters& counters, const GuardFinding& finding) {
     constexpr std::size_t kMostSamples = 1000;
     json values = json::object();
@@ -109,7 +133,7 @@ void Telemetry::found(const Counters& counters, const GuardFinding& finding) {
 /// A series of a hook has one value at an attempt, and is none of ours.
 void Telemetry::value(std::string_view series, double value) {
     static constexpr std::array<std::string_view, 6> kOurs = {"train/loss", "train/lr", "train/grad_norm", "train/samples_per_second", "train/skipped", "precision/scale"};
-    const bool isOurs = series.starts_with("eval/") || series.starts_with("device/") || std::find(kOurs.begin(), kOurs.end(), series) != kOurs.end();
+    const bool isOurs = series.starts_with("eval/") || series.starts_with("train/lr/") || series.starts_with("train/grad_norm/") || series.starts_with("device/") || std::find(kOurs.begin(), kOurs.end(), series) != kOurs.end();
     if (!m_tellsAll || isOurs || series.empty() || series.size() > 200) return;
     const std::int64_t attempt = m_counters.updateAttempts.value();
     const auto [newest, isNew] = m_hookSeries.try_emplace(std::string(series), attempt);

@@ -22,6 +22,7 @@ public:
 private:
     void found(const Counters& counters, const GuardFinding& finding);
     void update(const Counters& counters, const UpdateResult& result);
+    void tellDistributions(const Counters& counters, const Distributions& seen);
     void evaluated(const Counters& counters, const EvaluationOutcome& outcome);
     void saved(const Counters& counters, const SaveOutcome& outcome);
 
@@ -36,6 +37,7 @@ private:
     bool m_updated = false;   ///< the first update is done
     std::uint16_t m_loss = 0, m_rate = 0, m_norm = 0, m_speed = 0, m_skipped = 0;
     std::uint16_t m_tokenSpeed = 0;   ///< 0: no tokens have been counted
+    std::vector<std::string> m_groupNames;
     std::vector<std::pair<std::uint16_t, double>> m_groupRates;   ///< series and factor of each rate that is not train/lr
     std::uint16_t m_scale = 0;   ///< 0: the loss has never been scaled
 };

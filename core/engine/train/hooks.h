@@ -12,6 +12,7 @@
 #include "rundir/run_folder.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 namespace lathe::engine {
 
 struct Batch;
+struct Distributions;
 
 /// What the guard found in an update.
 struct GuardFinding {
@@ -42,6 +44,7 @@ struct UpdateResult {
     double scale = 1;            ///< of the loss in the backward pass (fp16)
     double seconds = 0;
     std::int64_t samples = 0, microBatches = 0;   ///< of the whole window, on all ranks
+    std::shared_ptr<const Distributions> distributions;  ///< when it was due, on the first rank
     std::uint64_t windowDigest = 0;               ///< of the sample ids of the whole window in order
     std::optional<GuardFinding> finding;          ///< why the guard kept it from being applied
 };

@@ -12,10 +12,11 @@ namespace lathe::engine {
 
 Trainer::Trainer(TrainerParts parts, TrainerSettings settings)
     : m_parts(std::move(parts)), m_settings(std::move(settings)), m_progress(*m_parts.progress),
-      m_evaluateEvery(m_settings.evaluateEvery), m_saveEvery(m_settings.saveEvery) {
+      m_evaluateEvery(m_settings.evaluateEvery), m_saveEvery(m_settings.saveEvery), m_normsEvery(m_settings.normsEvery), m_histogramsEvery(m_settings.histogramsEvery) {
     m_hasCheckpoint = m_progress.counters.updateAttempts.value() > 0;  // of which it has its state
     m_evaluateEvery.setEpochsSeen(m_progress.evaluatedEpochs);
     m_saveEvery.setEpochsSeen(m_progress.savedEpochs);
+    for (Trigger* looking : {&m_normsEvery, &m_histogramsEvery}) looking->setEpochsSeen(m_progress.counters.epoch.value());
 }
 
 Ending Trainer::run() {

@@ -24,6 +24,7 @@
 #include "engine/train/progress.h"
 #include "engine/train/trajectory_guard.h"
 #include "engine/train/triggers.h"
+#include "engine/train/weight_average.h"
 
 #include <functional>
 #include <memory>
@@ -73,6 +74,7 @@ struct PhaseParts {
     Model* model = nullptr;
     FlatStorage* storage = nullptr;
     Optimizer* optimizer = nullptr;
+    WeightAverage* average = nullptr;   ///< null: none is kept
 };
 
 /// Seconds of training, pauses left out.
@@ -110,7 +112,9 @@ struct TrainerParts {
 struct TrainerSettings {
     std::uint64_t seed = 0;
     std::optional<std::int64_t> epochs, maxUpdates;
-    std::optional<double> maxGradNorm;
+    std::optional<double> maxGradNorm, maxGradValue;
+    bool evaluatesAverage = false;                ///< the mean of the weights in place of them, where there is one
+    Interval normsEvery, histogramsEvery;         ///< what hooks see of gradients and weights at an update
     std::int64_t maxSkippedInARow = 50;
     Interval evaluateEvery, saveEvery;
     bool probes = true;                           ///< each save looks at the window that comes next, for the proof of a resume
@@ -150,6 +154,7 @@ private:
     void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale);
     at::Tensor seedGradient(double factor, const at::Tensor& like);
     double windowLoss();
+    void lookInside(const PhaseParts& parts, UpdateResult& result);
     void applyPhase(const PhaseParts& parts, const UpdateResult& result);
     void count(const UpdateResult& result);
     void checkTarget();
@@ -170,7 +175,7 @@ private:
     TrainerParts m_parts;
     TrainerSettings m_settings;
     Progress& m_progress;
-    Trigger m_evaluateEvery, m_saveEvery;
+    Trigger m_evaluateEvery, m_saveEvery, m_normsEvery, m_histogramsEvery;
     Wishes m_wishes;
     bool m_agreed = false;                   ///< all ranks have the same wishes
     bool m_outOfStep = false;                ///< this rank failed: the others are elsewhere

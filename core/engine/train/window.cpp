@@ -1,5 +1,6 @@
 // The part of the trainer that computes: one attempt at an update, and evaluation.
 #include "base/hash.h"
+#include "engine/train/distribution.h"
 #include "engine/train/guard.h"
 #include "engine/train/statistics.h"
 #include "engine/train/trainer.h"
@@ -72,8 +73,25 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     result.applied = result.reason.empty();
     result.notFinite = !result.applied;
     if (apply) watch(result);
-    if (result.applied && apply) applyPhase(parts, result);
+    if (!result.applied || !apply) return result;
+    if (parts.phase.primary) lookInside(parts, result);
+    applyPhase(parts, result);
     return result;
+}
+
+/// Gradients as they were reduced, and the weights that they are of, for those who look at them; decides nothing.
+void Trainer::lookInside(const PhaseParts& parts, UpdateResult& result) {
+    if (m_parts.parallel->rank() != 0) return;
+    Counters next = m_progress.counters;
+    next.globalStep = next.globalStep.next();
+    next.epoch = m_window.nextEpoch;
+    const double seconds = m_parts.time->seconds();
+    const bool norms = m_normsEvery.due(next, seconds), histograms = m_histogramsEvery.due(next, seconds);
+    if (!norms && !histograms) return;
+    auto seen = std::make_shared<Distributions>();
+    if (norms) seen->groupNorms = normsByGroup(*parts.storage);
+    if (histograms) seen->histograms = histogramsOf(*parts.storage);
+    result.distributions = std::move(seen);
 }
 
 /// The guard's word on an update that is about to be applied, or on one that cannot be.
@@ -118,6 +136,7 @@ void Trainer::weighWindow(UpdateResult& result) {
 
 at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at::Tensor& input) {
     context.seed = m_settings.seed;
+    const WeightAverage::InUse mean(context.training || !m_settings.evaluatesAverage ? nullptr : parts.average);
     const std::optional<at::ScalarType> castType = m_parts.precision->castType();
     at::Tensor output;
     {
@@ -183,7 +202,9 @@ void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
         const double factor = *m_settings.maxGradNorm / (result.gradNorm + 1e-6);
         if (factor < 1) parts.storage->scaleGradients(factor);
     }
+    if (m_settings.maxGradValue) parts.storage->clampGradients(*m_settings.maxGradValue);
     parts.optimizer->step(result.learningRate);
+    if (parts.average) parts.average->update();
     if (m_parts.parallel->world() > 1 && !parts.model->buffers().empty()) gatherStatistics(*m_parts.parallel, *parts.model, m_statistics);
     for (const StatisticsUpdate& update : m_statistics) update.block->applyStatistics(update);
     m_applying = false;

@@ -91,6 +91,10 @@ private Q_SLOTS:
         row("group with a negative factor", "optimizer:\n  groups: [head.* lr_factor=-1]\n", "optimizer.groups", "from 0 to 1000, not \"-1\"");
         row("group as a map without a pattern", "optimizer:\n  groups:\n    - {lr_factor: 1}\n", "optimizer.groups", "no pattern");
         row("negative layer decay", "optimizer:\n  layer_decay: -0.5\n", "optimizer.layer_decay", "above 0");
+        row("clipping twice", "optimizer:\n  max_grad_value: 0.5\n", "optimizer.max_grad_value", "max_grad_norm to none");
+        row("clipping below nothing", "optimizer:\n  max_grad_norm: none\n  max_grad_value: -1\n", "optimizer.max_grad_value", "above 0");
+        row("mean that is not kept", "evaluation:\n  weights: ema\n", "evaluation.weights", "optimizer.ema to true");
+        row("mean that keeps more than all", "optimizer:\n  ema: true\n  ema_decay: 1.5\n", "optimizer.ema_decay", "from 0 to 1");
         row("smoothing a regression", "task:\n  name: regression\n  label_smoothing: 0.1\n", "task.label_smoothing", "no effect", Severity::Warning);
         row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
         row("warm-up beyond the end", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 200\n", "schedule.warmup_updates", "never reaches", Severity::Warning);

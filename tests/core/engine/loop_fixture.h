@@ -212,7 +212,7 @@ struct Fixture {
         shape.batchSize = 1;
         shape.microBatches = microBatches;
         accumulation = std::make_unique<PlannedAccumulation>(shape);
-        TrainerParts parts{.task = &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get()}},
+        TrainerParts parts{.task = &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get(), average}},
                            .parallel = parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = &windows,
                            .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress,
                            .saver = saves ? &saver : nullptr, .time = &time, .hooks = {&recorder}};
@@ -243,6 +243,7 @@ struct Fixture {
     plan::OrderShape shape;
     Curve curve = Curve::constant(section.learningRate);
     TrainerSettings settings;
+    WeightAverage* average = nullptr;
     std::optional<PhaseParts> second;
     std::unique_ptr<TrajectoryGuard> guard;
     std::vector<Hook*> hooks;   ///< after the recorder
