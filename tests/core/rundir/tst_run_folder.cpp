@@ -434,6 +434,10 @@ private Q_SLOTS:
         QCOMPARE(RunLock::acquire(run.lock()).error().code, ErrorCode::Permission);
         QVERIFY(readManifest(run).ok() && readUser(run).ok());
     }
+    void onlyARunInAWorkspaceHasOne() {
+        QVERIFY(workspaceOf(runNamed("/work", "a-run")) == stdfs::path("/work"));
+        for (const char* place : {"/work/trash/a-run", "/a-run", "/work/runs/nested/a-run"}) QVERIFY2(!workspaceOf(RunFolder(place)), place);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestRunFolder)
