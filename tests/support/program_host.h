@@ -27,6 +27,7 @@ public:
         run.beginSession(1);
         m_summary.id = "abcdefghijkl";
         m_summary.name = "script";
+        m_summary.task = rundir::kCommandTask;
         m_segment = std::move(live::Segment::create({2, 4u << 20}, "abcdefghijkl-1")).value();
         m_feed.emplace(*m_segment, 0, run.folder().spill(), 1);
         m_book.emplace(run.writer(), m_summary, 1);
