@@ -68,6 +68,7 @@ public:
     }
     void showText(const QString& text) override {
         m_showing = true;
+        if (m_box->findText(text) < 0) m_box->addItem(text);  // a thing of a plug-in, from a file
         m_box->setCurrentText(text);
         m_showing = false;
     }

@@ -32,7 +32,7 @@ struct PluginStamp {
 };
 static_assert(std::is_trivially_copyable_v<PluginStamp>);
 
-/// The first half is never in the file as it stands here: the two are joined by the compiler's evaluation.
+/// In two parts, so that the whole marker stands in a file only where a stamp is.
 inline constexpr std::string_view kMarkerBegin = "LATHE-", kMarkerEnd = "PLUGIN-STAMP-1";
 
 constexpr std::uint32_t layoutOf(std::initializer_list<std::size_t> sizes) {

@@ -3,7 +3,7 @@
 //
 // Order: hooks run in the order they were registered in, ours first, then those of plug-ins in the order of the
 // configuration. What all of them wish is joined over all ranks before the loop does anything about it; then in this order:
-// evaluate, roll back, pause, save, stop. A stop that a person asks for comes before a roll-back.
+// roll back, pause, evaluate, save, stop. A stop that a person asks for comes before a roll-back.
 // Thread: all hooks run on the training thread.
 #pragma once
 
