@@ -94,7 +94,7 @@ static void printCommand(const json& facts) {
     for (const auto& [name, value] : command.at("arguments").items()) print("  " + name + " " + text(value));
     const json& environment = facts.at("environment");
     if (const std::string commit = environment.value("git.commit", ""); !commit.empty())
-        print("  commit " + commit + " of " + environment.value("git.branch", "") + ", changed: " + environment.value("git.dirty", ""));
+        print("  commit " + commit + " of " + (environment.value("git.branch", "").empty() ? "no branch" : environment.value("git.branch", "")) + ", changed: " + environment.value("git.dirty", ""));
 }
 
 static std::string bestText(const json& best) {

@@ -198,7 +198,6 @@ std::optional<GitState> gitStateOf(const stdfs::path& folder) {
         state.branch = ref.starts_with("refs/heads/") ? ref.substr(11) : ref;
     } else if (isCommit(head)) {
         state.commit = head;
-        state.branch = "no branch (detached)";
     }
     state.dirty = dirtyText(*repository, state.commit.size() == 64 ? 32 : 20);
     return state;
