@@ -146,6 +146,7 @@ private Q_SLOTS:
         QCOMPARE(tensorDifference(straight, parts), std::string());
     }
 
+    /// SEMANTICS G1: the worker killed at ten random moments of one run that saves at each update
     void killAtAnyMomentOfSavingLeavesUsableCheckpoints() {
         config::RunConfig config = digitsConfig();
         config.run.maxUpdates = 1'000'000'000;

@@ -143,6 +143,7 @@ private Q_SLOTS:
         QVERIFY(points.front().number < keys(m_straight, "train/loss").front().number);
     }
 
+    /// SEMANTICS G2, by the supervisor
     void retentionKeepsTheLastAndTheBest() {
         // Evaluated and saved every 10 updates; the rate of 0 after update 20 makes later ones no better.
         const QString run = start({"--set", "checkpoint.every=10", "--set", "checkpoint.keep_last=2", "--set", "evaluation.every=10",

@@ -283,6 +283,7 @@ private Q_SLOTS:
         QVERIFY(rundir::verifyCheckpoint(run.folder.checkpoints() / run.newestCheckpoint())->ok());
     }
 
+    /// SEMANTICS G5: a full disk is told with what is needed and what is there; with room again, the next save works
     void fullDiskKeepsTrainingAndSavesLater() {
         const std::string disk = (m_workspace / "disk").string();
         stdfs::create_directories(disk);
@@ -344,6 +345,7 @@ private Q_SLOTS:
         for (const RecordedRow& row : run.rows()) QCOMPARE(row.values.at("train/lr"), 0.0);  // the curve's end value
     }
 
+    /// SEMANTICS F5: stopped within an epoch, the rest of it is trained and evaluated as in the straight run
     void evaluationsOfAStoppedRunEqualTheStraightOnes() {
         config::RunConfig config = digitsConfig();
         config.run.maxUpdates.reset();

@@ -130,17 +130,17 @@ private:
     /// Of two classes that of the second; of more the mean over those that have samples, each against the rest.
     double areaOf(const Table& table) const {
         const std::int64_t classes = m_measures->classes(), scoreColumns = m_measures->scoreColumns();
-        const auto rows = static_cast<std::size_t>(table.rows());
-        std::vector<double> scores(rows), weights(rows);
-        std::vector<bool> isPositive(rows);
+        std::vector<double> scores, weights;
+        std::vector<bool> isPositive;
         double sum = 0, counted = 0;
         for (std::int64_t i = 0; i < scoreColumns; ++i) {
             const auto which = static_cast<double>(classes - scoreColumns + i);
-            for (std::size_t row = 0; row < rows; ++row) {
-                const auto place = static_cast<std::int64_t>(row);
-                scores[row] = table.at(place, Measures::kFixed + i);
-                weights[row] = table.at(place, Measures::Weight);
-                isPositive[row] = table.at(place, Measures::Actual) == which;
+            scores.clear(), weights.clear(), isPositive.clear();
+            for (std::int64_t row = 0; row < table.rows(); ++row) {
+                if (table.at(row, Measures::Weight) == 0) continue;  // whatever it scored
+                scores.push_back(table.at(row, Measures::kFixed + i));
+                weights.push_back(table.at(row, Measures::Weight));
+                isPositive.push_back(table.at(row, Measures::Actual) == which);
             }
             if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) return kNothing;
             const double area = areaUnderCurve(scores, isPositive, weights);

@@ -70,6 +70,16 @@ private Q_SLOTS:
         QVERIFY(read(rows, 1).next == "fghi");
     }
 
+    /// SEMANTICS K1: a byte equal to the one that pads rows is foretold where it belongs to the text, once a document, and nowhere else
+    void theEndOfADocumentIsLearnedThoughItEqualsWhatPads() {
+        const TextRows rows = rowsOf(std::string("ab\0cd\0", 6), {0, 3}, 6, 8);
+        QCOMPARE(rows.rows(), 1);
+        const Read row = read(rows, 0);
+        QCOMPARE(row.bytes, std::string("ab_cd___"));
+        QCOMPARE(row.next, std::string("b\0-d\0---", 8));
+        QCOMPARE(rows.weight(0), 4);
+    }
+
     void documentsEndWithNothingToForetell() {
         const TextRows rows = rowsOf("abcdefghij", {0, 2, 8}, 10, 4);
         const Read first = read(rows, 0), second = read(rows, 1), third = read(rows, 2);

@@ -7,8 +7,12 @@
 
 #include <QtTest>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace lathe;
 using namespace lathe::engine;
@@ -18,16 +22,60 @@ namespace {
 
 namespace stdfs = std::filesystem;
 
-/// The real file system with faults to be switched on.
+/// Ends this process, as a power cut would, at the call to the disk that is that far away.
+struct Kill {
+    int at = -1;
+    bool now() { return at-- == 0; }
+    void pass() {
+        if (now()) ::raise(SIGKILL);
+    }
+};
+
+/// A file that tells when it was synced.
+class ToldFile final : public OutputFile {
+public:
+    ToldFile(std::unique_ptr<OutputFile> file, std::string name, std::vector<std::string>& told, Kill& kill)
+        : m_file(std::move(file)), m_name(std::move(name)), m_told(told), m_kill(kill) {}
+    Result<void> write(std::span<const std::byte> bytes) override {
+        if (m_kill.now()) {
+            static_cast<void>(m_file->write(bytes.first(bytes.size() / 2)));
+            ::raise(SIGKILL);
+        }
+        return m_file->write(bytes);
+    }
+    Result<void> reserve(std::uint64_t bytes) override { return m_file->reserve(bytes); }
+    Result<void> sync() override {
+        m_kill.pass();
+        m_told.push_back("sync " + m_name);
+        return m_file->sync();
+    }
+    Result<void> close() override { return m_file->close(); }
+
+private:
+    std::unique_ptr<OutputFile> m_file;
+    std::string m_name;
+    std::vector<std::string>& m_told;
+    Kill& m_kill;
+};
+
+/// The real file system with faults to be switched on; tells in which order things were made durable.
 class FaultyFiles final : public FileSystem {
 public:
     Result<std::unique_ptr<OutputFile>> create(const stdfs::path& path) override {
+        kill.pass();
         if (createsLeft-- == 0) return fileError("create", path.native(), ENOSPC);
-        return real().create(path);
+        LATHE_TRY_ASSIGN(std::unique_ptr<OutputFile> file, real().create(path));
+        told.push_back("create " + path.filename().string());
+        return std::unique_ptr<OutputFile>(std::make_unique<ToldFile>(std::move(file), path.filename().string(), told, kill));
     }
-    Result<void> makeFolder(const stdfs::path& path) override { return real().makeFolder(path); }
+    Result<void> makeFolder(const stdfs::path& path) override {
+        kill.pass();
+        return real().makeFolder(path);
+    }
     Result<void> rename(const stdfs::path& from, const stdfs::path& to) override {
         if (failRename) return fileError("rename", to.native(), EIO);
+        kill.pass();
+        told.push_back("rename to " + to.filename().string());
         return real().rename(from, to);
     }
     Result<void> link(const stdfs::path& existing, const stdfs::path& name) override {
@@ -35,7 +83,11 @@ public:
         return real().link(existing, name);
     }
     Result<void> remove(const stdfs::path& file) override { return real().remove(file); }
-    Result<void> syncFolder(const stdfs::path& folder) override { return real().syncFolder(folder); }
+    Result<void> syncFolder(const stdfs::path& folder) override {
+        kill.pass();
+        told.push_back("sync " + folder.filename().string());
+        return real().syncFolder(folder);
+    }
     Result<std::uint64_t> freeBytes(const stdfs::path& folder) override {
         if (free) return *free;
         return real().freeBytes(folder);
@@ -43,6 +95,8 @@ public:
     int createsLeft = -1;
     bool failRename = false, failLink = false;
     std::optional<std::uint64_t> free;
+    std::vector<std::string> told;
+    Kill kill;
 };
 
 /// A trained model with its registry, and the writer of its checkpoints.
@@ -172,6 +226,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("file");
         for (const char* file : {"model-00000.safetensors", "optimizer-00000.safetensors", "trainer.json"}) QTest::newRow(file) << file;
     }
+    /// SEMANTICS G1: a flipped bit is found by its hash
     void flippedByteIsNamedAndNothingIsLoaded() {
         QFETCH(QString, file);
         Bench saved(m_folder);
@@ -198,6 +253,7 @@ private Q_SLOTS:
             QTest::addRow("%s cut", file) << file << false;
         }
     }
+    /// SEMANTICS G1: so is a file cut short
     void truncatedAndMissingFilesAreNamed() {
         QFETCH(QString, file);
         QFETCH(bool, remove);
@@ -289,6 +345,7 @@ private Q_SLOTS:
         QVERIFY(rundir::verifyCheckpoint(m_folder / "s001-000000001")->ok());
     }
 
+    /// SEMANTICS G5: the save says what it needs and what is there, leaves the one before, and works once there is room
     void missingSpaceIsToldBeforeAnythingIsWritten() {
         Bench saved(m_folder);
         saved.train(1);
@@ -304,6 +361,7 @@ private Q_SLOTS:
         QVERIFY(saved.again().ok());
     }
 
+    /// SEMANTICS G2, G5: whichever file cannot be written, nothing of the save stays and the one before still loads
     void failureAtAnyFileLeavesNothingBehind() {
         Bench saved(m_folder);
         saved.train(1);
@@ -314,6 +372,8 @@ private Q_SLOTS:
             saved.files.createsLeft = n;
             if (saved.again().ok()) break;
             QCOMPARE(listFolder(m_folder)->size(), std::size_t(1));
+            Bench loaded(m_folder);
+            QVERIFY(loadCheckpoint(m_folder / "s001-000000001", loaded.state).ok());
         }
         QCOMPARE(failures, 4);  // model, optimizer, trainer.json, manifest.json
         saved.files.createsLeft = -1;
@@ -321,6 +381,53 @@ private Q_SLOTS:
         saved.files.failRename = true;
         QVERIFY(!saved.again().ok());
         QCOMPARE(listFolder(m_folder)->size(), std::size_t(2));
+    }
+
+    /// SEMANTICS P7: every file and the folder are synced before the rename that publishes them, the manifest after all others
+    void everythingIsDurableBeforeItIsPublished() {
+        Bench saved(m_folder);
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        const auto& told = saved.files.told;
+        const auto place = [&](const std::string& what) { return std::find(told.begin(), told.end(), what) - told.begin(); };
+        const auto all = std::ssize(told), published = place("rename to s001-000000001"), manifest = place("create manifest.json");
+        QVERIFY(published < all && manifest < all);
+        for (const char* file : {"model-00000.safetensors", "optimizer-00000.safetensors", "trainer.json"}) QVERIFY2(place(std::string("sync ") + file) < manifest, file);
+        QVERIFY(place("sync manifest.json") < published && place("sync .s001-000000001") < published);
+        QCOMPARE(place("sync " + m_folder.filename().string()), published + 1);
+    }
+
+    /// SEMANTICS G1: killed at each of fifty calls to the disk, within a write too: what is listed is whole, and the newest is the previous or the next
+    void killedAtAnyCallTheNewestIsThePreviousOrTheNext() {
+        Bench first(m_folder);
+        QVERIFY(first.save().ok());
+        std::int64_t newest = 0;
+        int torn = 0;
+        for (int call = 0; call < 50; ++call) {
+            Bench bench(m_folder);
+            QVERIFY(loadCheckpoint(m_folder / rundir::checkpointName(1, GlobalStep(newest)), bench.state).ok());
+            const pid_t child = ::fork();
+            if (child == 0) {
+                bench.files.kill.at = call;
+                bench.train(1);
+                while (bench.writer ? bench.again().ok() : bench.save().ok()) bench.train(1);
+                ::_exit(1);
+            }
+            int status = 0;
+            QCOMPARE(::waitpid(child, &status, 0), child);
+            QVERIFY2(WIFSIGNALED(status), "a save failed");
+            std::vector<std::string> names = listFolder(m_folder).value();
+            torn += static_cast<int>(std::erase_if(names, [](const std::string& name) { return !rundir::parseCheckpointName(name); }));
+            const std::int64_t before = newest;
+            for (const std::string& name : names) {
+                QVERIFY2(rundir::verifyCheckpoint(m_folder / name)->ok(), name.c_str());
+                newest = std::max(newest, rundir::parseCheckpointName(name)->step.value());
+            }
+            QVERIFY2(std::ssize(names) == newest - before + 1, "a checkpoint is gone");
+            for (std::int64_t step = before; step < newest; ++step) QVERIFY(removeTree(FileSystem::real(), m_folder / rundir::checkpointName(1, GlobalStep(step))).ok());
+        }
+        qInfo("%d of 50 kills left a torn save, the newest is %lld", torn, static_cast<long long>(newest));
+        QVERIFY(torn > 10 && newest > 0);
     }
 
     void framesAreAwaitedBeforePublishing() {

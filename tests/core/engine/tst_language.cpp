@@ -118,7 +118,7 @@ struct Outcome {
 };
 
 /// What the first of so many ranks sees of two epochs.
-Outcome trained(const config::RunConfig& config, int world) {
+Outcome trained(const config::RunConfig& config, int world, const Interval& evaluateEvery = {Interval::Unit::Epochs, 1}) {
     Outcome outcome;
     const QTemporaryDir folder;
     config::ParallelSection section;
@@ -145,7 +145,7 @@ Outcome trained(const config::RunConfig& config, int world) {
             f.settings.epochs = 2;
             f.curve = Curve({}, 0.01);
             f.settings.maxGradNorm = 1.0;
-            f.settings.evaluateEvery = {Interval::Unit::Epochs, 1};
+            f.settings.evaluateEvery = evaluateEvery;
             const Ending ending = Trainer(parts, f.settings).run();
             if (ending.state != rundir::State::Completed) qWarning("%s", ending.why.c_str());
             if (rank != 0) return;
@@ -275,7 +275,23 @@ private Q_SLOTS:
         QVERIFY(!differs.narrow(0, 1, 2).any().item<bool>());
     }
 
-    void packedDocumentsLoseWhatTheyLoseAlone() {   // SEMANTICS K2
+    /// SEMANTICS K4: seven bytes that pad a row, before a document or behind it, change none of its losses
+    void whatPadsARowChangesNoLoss() {
+        config::RunConfig learned = languageConfig();
+        learned.model.norm = "layernorm";
+        for (const config::RunConfig& config : {languageConfig(), learned}) {
+            const auto model = gpt(config, true);
+            const at::Tensor five = goldenTokens()[1].narrow(0, 0, 5), pads = at::zeros({7}, at::kLong), one = at::zeros({1}, at::kLong);
+            const at::Tensor alone = lossesOf(*model, packedBatch(five.unsqueeze(0), {{}}));
+            const at::Tensor behind = lossesOf(*model, packedBatch(at::cat({five, pads, one}).unsqueeze(0), {{5}}));
+            const at::Tensor before = lossesOf(*model, packedBatch(at::cat({pads, five, one}).unsqueeze(0), {{7}}));
+            QVERIFY((behind[0].narrow(0, 0, 4) - alone[0]).abs().max().item<double>() < 1e-5);
+            QVERIFY((before[0].narrow(0, 7, 4) - alone[0]).abs().max().item<double>() < 1e-5);
+        }
+    }
+
+    /// SEMANTICS K2
+    void packedDocumentsLoseWhatTheyLoseAlone() {
         const auto model = gpt(languageConfig(8), true);
         const at::Tensor three = goldenTokens()[0].narrow(0, 0, 3), five = goldenTokens()[1].narrow(0, 0, 5);
         const auto alone = [&](const at::Tensor& document) {
@@ -343,6 +359,14 @@ private Q_SLOTS:
         QCOMPARE(one.tokens, static_cast<std::int64_t>(weighed));
         QVERIFY(trained(config, 2) == one);
         QVERIFY(trained(config, 4) == one);
+    }
+
+    /// SEMANTICS P8: evaluations and the samples they write leave a training with dropout as it is
+    void evaluationsAndSamplesLeaveTrainingAsItIs() {
+        const Outcome often = trained(sentences(), 1, {Interval::Unit::Updates, 1}), never = trained(sentences(), 1, {});
+        QVERIFY(often.metrics.size() == often.losses.size() && often.samples.size() == often.losses.size());
+        QVERIFY(never.metrics.empty() && never.samples.empty());
+        QVERIFY(often.losses == never.losses && often.norms == never.norms);
     }
 
     void evaluationCountsEveryByteOnceWhateverTheBatch() {

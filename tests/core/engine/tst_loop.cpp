@@ -22,6 +22,7 @@ std::vector<Batch> ones(int count) {
 class LoopTest : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    /// SEMANTICS A1: eight micro-batches in windows of two are four steps
     void stepsCountAppliedUpdatesOnly() {
         Fixture f;
         f.windows.batches = ones(8);
@@ -32,6 +33,7 @@ private Q_SLOTS:
         QCOMPARE(f.progress.counters.samples.value(), 8);
     }
 
+    /// SEMANTICS A1: ten windows with two optimizers are ten steps
     void severalOptimizersMakeOneStep() {
         Fixture f;
         f.windows.batches = ones(10);
@@ -46,6 +48,7 @@ private Q_SLOTS:
         QCOMPARE(other.p().item<double>(), -9.0);
     }
 
+    /// SEMANTICS A2: saves at 2 and 4 (and at the end), five rows, one evaluation
     void everyIntervalFiresOnceAStep() {
         Fixture f;
         f.windows.batches = ones(20);
@@ -60,6 +63,7 @@ private Q_SLOTS:
         QCOMPARE(f.recorder.evaluations.size(), std::size_t(1));
     }
 
+    /// SEMANTICS A2: a save that falls on an epoch's end
     void saveAtAnEpochsEndIsMade() {
         Fixture f;
         f.windows.batches = ones(10);
@@ -76,6 +80,7 @@ private Q_SLOTS:
         QTest::newRow("tail") << 10 << 4 << 9;
         QTest::newRow("divisible") << 8 << 4 << 6;
     }
+    /// SEMANTICS A3: 9 and 6 updates, planned and executed, and the rate of each up to the last point of the curve
     void plannedUpdatesEqualExecutedOnes() {
         QFETCH(int, batches);
         QFETCH(int, window);
@@ -92,6 +97,7 @@ private Q_SLOTS:
             QCOMPARE(row.result.learningRate, 0.1 * plan::factorAt(f.curve.schedule(), GlobalStep(row.counters.globalStep.value() - 1)));
     }
 
+    /// SEMANTICS B1: a loss of 3 over 1 and of 7 over 7 is 10/8
     void lossIsWeightedOverTheWholeWindow() {
         Fixture f;
         f.windows.batches = {batchOf({{3.0}}), batchOf({{1.0}, {1.0}, {1.0}, {1.0}, {1.0}, {1.0}, {1.0}}, 1)};
@@ -100,7 +106,7 @@ private Q_SLOTS:
         QCOMPARE(f.p(), 1.0 - 1.25);
     }
 
-    // P4: each term is divided by its own weight over the whole window
+    /// SEMANTICS P4: each term is divided by its own weight over the whole window
     void eachTermHasItsOwnWeight() {
         class TwoTerms final : public Task {
         public:
@@ -129,16 +135,19 @@ private Q_SLOTS:
         QVERIFY(std::abs(f.p() - (1 - (6.0 / 3 + 0.5 * 2 * 26.0 / 4))) < 1e-5);
     }
 
+    /// SEMANTICS B1, B6: batches of 8, 4 and 1 samples of uneven weight give one update, one loss and one norm
     void windowSizeDoesNotChangeTheUpdate() {
-        const std::vector<double> inputs{0.3, -1.7, 2.9, 0.01, 4.4, -0.6, 1.1, 0.7};
+        const std::vector<double> inputs{0.3, -1.7, 2.9, 0.01, 4.4, -0.6, 1.1, 0.7}, weights{1, 7, 2, 5, 3, 1, 4, 6};
         std::vector<double> results, losses, norms;
         for (const std::int64_t window : {1, 2, 8}) {
             Fixture f(1, at::kFloat, Fixture::sgd(0.5));
             const std::size_t rows = inputs.size() / static_cast<std::size_t>(window);
             for (std::size_t i = 0; i < inputs.size(); i += rows) {
-                std::vector<std::vector<double>> batch;
-                for (std::size_t j = 0; j < rows; ++j) batch.push_back({inputs[i + j]});
-                f.windows.batches.push_back(batchOf(batch, static_cast<std::int64_t>(i)));
+                std::vector<std::vector<double>> samples;
+                for (std::size_t j = 0; j < rows; ++j) samples.push_back({inputs[i + j]});
+                Batch batch = batchOf(samples, static_cast<std::int64_t>(i));
+                batch.weight = at::tensor(std::vector<double>(&weights[i], &weights[i] + rows), at::kFloat);
+                f.windows.batches.push_back(std::move(batch));
             }
             f.run(window);
             results.push_back(f.p());
@@ -152,6 +161,7 @@ private Q_SLOTS:
         }
     }
 
+    /// SEMANTICS B4, P2: windows of 4, 4 and 2 move the weight by -3, and the epoch is left behind
     void tailWindowIsNormalisedOverWhatItHolds() {
         Fixture f;
         f.windows.batches = ones(10);
@@ -164,6 +174,7 @@ private Q_SLOTS:
         QCOMPARE(f.progress.counters.planEntry.value(), 0);
     }
 
+    /// SEMANTICS B8: ten updates of AdamW with decay, in windows of one and of three
     void decayAndBiasCorrectionCountUpdates() {
         config::OptimizerSection adamw;
         adamw.learningRate = 0.01;
@@ -194,6 +205,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(f.p(1) - (1 - 0.70710678)) < 1e-6);
     }
 
+    /// SEMANTICS P1: eight steps, nine attempts, one skipped; B6: row 7 says NaN, its neighbours do not
     void nanLossChangesNothingAndIsShown() {
         config::OptimizerSection adamw;
         Fixture f(1, at::kFloat, adamw);
@@ -245,6 +257,24 @@ private Q_SLOTS:
         QVERIFY2(ending.why.find("Run again with a lower") != std::string::npos, ending.why.c_str());  // there is nothing to go back to
     }
 
+    /// SEMANTICS P1: a length in updates ends on applied ones, a length in epochs on data, where it says how far the curve went
+    void lengthsEndOnWhatTheyCount() {
+        for (const bool inUpdates : {true, false}) {
+            Fixture f;
+            f.windows.batches = ones(4);
+            f.windows.batches[1] = batchOf({{std::nan("")}}, 1);
+            f.curve = Curve({.name = "linear", .warmupUpdates = 0, .totalUpdates = 4}, 0.1);
+            f.settings.epochs = inUpdates ? std::nullopt : std::optional<std::int64_t>(1);
+            f.settings.maxUpdates = inUpdates ? std::optional<std::int64_t>(4) : std::nullopt;
+            const Ending ending = f.run(1);
+            QCOMPARE(ending.state, rundir::State::Completed);
+            QCOMPARE(f.progress.counters.globalStep.value(), inUpdates ? 4 : 3);
+            QCOMPARE(f.progress.counters.updateAttempts.value(), inUpdates ? 5 : 4);
+            const std::string said = inUpdates ? "at update 4 (1 more were skipped)" : "Finished 1 epoch at update 3 (1 more were skipped), learning rate at 0.5 of its peak";
+            QVERIFY2(ending.why.find(said) != std::string::npos, ending.why.c_str());
+        }
+    }
+
     void windowWithoutWeightIsSkipped() {
         Fixture f;
         Batch empty = batchOf({{1.0}});
@@ -256,6 +286,7 @@ private Q_SLOTS:
         QCOMPARE(f.p(), 0.0);
     }
 
+    /// SEMANTICS P1: a skipped update repeats no evaluation
     void intervalEventsWaitForAnAppliedUpdate() {
         Fixture f;
         f.windows.batches = {batchOf({{1.0}}), batchOf({{std::nan("")}}, 1), batchOf({{1.0}}, 2)};
@@ -269,6 +300,7 @@ private Q_SLOTS:
         QCOMPARE(steps, (Steps{1, 2, 3, 4}));
     }
 
+    /// SEMANTICS H2: (2, 1) and (90, 9) pool to 9.2; P8: buffers stay as they are
     void evaluationPoolsItsStatistics() {
         Fixture f(1, at::kFloat, Fixture::sgd(0.0));
         f.windows.batches = ones(1);
@@ -283,6 +315,35 @@ private Q_SLOTS:
         QCOMPARE(f.model.seen(), 1.0);
     }
 
+    /// SEMANTICS G7: the checkpoint of a step holds the metric, the best and the patience of that step; P6: also a rate cut at it
+    void aCheckpointHoldsWhatItsOwnEvaluationChanged() {
+        Fixture f;
+        f.windows.batches = ones(4);
+        f.evaluation.list = ones(1);
+        f.task.script = {0.5, 0.75};
+        f.settings.evaluateEvery = f.settings.saveEvery = {Interval::Unit::Updates, 2};
+        config::RunConfig config;
+        config.optimizer.learningRate = 1;
+        config.schedule.name = "plateau";
+        config.schedule.patience = 0;
+        f.curve = Curve::make(config, {}).value();
+        std::vector<StateValues> best;
+        std::vector<double> rates;
+        f.saver.onSave = [&] {
+            best.push_back(f.best->stateValues());
+            rates.push_back(f.curve.rateAt(f.progress.counters.globalStep));
+        };
+        f.run(1);
+        QCOMPARE(f.saver.steps, (Steps{2, 4}));
+        QCOMPARE(f.saver.metrics.at(0).at("loss"), 0.5);
+        QCOMPARE(f.saver.metrics.at(1).at("loss"), 0.75);
+        QCOMPARE(f.saver.best, (std::vector<bool>{true, false}));
+        QVERIFY(best.at(0).at("step") == "2" && best.at(0).at("value") == "0.5" && best.at(0).at("stale") == "0");
+        QVERIFY(best.at(1).at("step") == "2" && best.at(1).at("value") == "0.5" && best.at(1).at("stale") == "1");
+        QVERIFY(rates.at(0) == 1.0 && rates.at(1) < 1.0);
+    }
+
+    /// SEMANTICS P6: update, evaluation, checkpoint
     void evaluationComesBeforeTheCheckpointOfTheSameStep() {
         Fixture f;
         f.windows.batches = ones(4);
@@ -332,6 +393,7 @@ private Q_SLOTS:
         QCOMPARE(f.saver.pending.at(0), true);
     }
 
+    /// SEMANTICS P6: such a checkpoint says so, and a resume evaluates first
     void failedEvaluationPublishesACheckpointThatOwesIt() {
         Fixture f;
         f.windows.batches = ones(4);
@@ -350,6 +412,7 @@ private Q_SLOTS:
         QVERIFY(f.recorder.order.starts_with("train start; evaluation start; "));
     }
 
+    /// SEMANTICS F11: 1.0 1.1 1.2 | resume | 1.3 stops there, best stays 1.0, and another resume does nothing
     void patienceAndBestSurviveAResume() {
         Fixture f;
         f.windows.batches = ones(8);
@@ -384,6 +447,7 @@ private Q_SLOTS:
         QVERIFY(best.error().sentence.find("accuracy, loss") != std::string::npos);
     }
 
+    /// SEMANTICS G5: a save without room is told, and the next one is made
     void failedSaveKeepsTrainingAndTheNextOneTries() {
         Fixture f;
         f.windows.batches = ones(6);
@@ -420,6 +484,22 @@ private Q_SLOTS:
         QVERIFY(f.saver.steps.empty());
     }
 
+    /// SEMANTICS P10: asked for after the first micro-batch of a window, made after the last
+    void aSaveAskedForWithinAWindowWaitsForItsEnd() {
+        Fixture f;
+        f.windows.batches = ones(12);
+        std::int64_t asked = 0, saved = 0;
+        f.recorder.act = [&](const HookContext& context, Wishes& wishes) {
+            if (context.point == Point::MicroStep && ++asked == 5) wishes.save = true;
+        };
+        f.saver.onSave = [&] { saved = saved == 0 ? f.progress.counters.microStep.value() : saved; };
+        f.run(4);
+        QCOMPARE(f.saver.steps, (Steps{2, 3}));
+        QCOMPARE(f.saver.reasons, (std::vector<std::string>{"asked", "end"}));
+        QCOMPARE(saved, 8);
+    }
+
+    /// SEMANTICS P10: a stop asked for within a window
     void stopSavesAtTheUpdateBoundary() {
         Fixture f;
         f.windows.batches = ones(20);
@@ -483,6 +563,7 @@ private Q_SLOTS:
         QTest::newRow("whole epochs") << 500 << 20 << 0;
         QTest::newRow("mid-epoch") << 30 << 1 << 20;
     }
+    /// SEMANTICS F5: of 100 batches in windows of four, update 500 is (20, 0) and update 30 is (1, 20)
     void placeAfterAnyNumberOfUpdatesIsExact() {
         QFETCH(int, updates);
         QFETCH(int, epoch);

@@ -86,6 +86,7 @@ struct Outcome {
     std::vector<double> losses, norms, rates;
     std::vector<at::Tensor> state;   ///< parameters and buffers
     std::vector<std::uint64_t> digests;
+    std::size_t evaluations = 0;     ///< not compared
 
     bool operator==(const Outcome& other) const {
         bool equal = losses == other.losses && norms == other.norms && rates == other.rates && digests == other.digests && state.size() == other.state.size();
@@ -95,23 +96,26 @@ struct Outcome {
 };
 
 /// What every rank of a run ends with. 11 micro-batches in windows of `window`, two epochs.
-std::vector<Outcome> trained(const Layout& layout, const std::string& model, std::int64_t window, at::ScalarType type = at::kFloat) {
+std::vector<Outcome> trained(const Layout& layout, const std::string& model, std::int64_t window, at::ScalarType type = at::kFloat, bool evaluates = false) {
     std::vector<Outcome> outcomes(static_cast<std::size_t>(layout.world));
     asRanks(layout, [&](Parallel& parallel) {
         Real real(model, type, 11);
         Fixture f;
+        if (evaluates) f.evaluation.list = real.windows.batches;
+        f.settings.evaluateEvery = {Interval::Unit::Updates, 1};
         f.shape = {.samples = 11, .batchSize = 1, .microBatches = window};
         const PlannedAccumulation accumulation(f.shape);
         BestValue best = BestValue::make({}, real.task->metricInfo()).value();
         TrainerParts parts{.task = real.task.get(), .phases = {{Phase{}, real.model.get(), real.storage.get(), real.optimizer.get()}}, .parallel = &parallel,
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .curve = &f.curve, .best = &best,
-                           .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
+                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .evaluationData = evaluates ? &f.evaluation : nullptr,
+                           .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         f.settings.epochs = 2;
         f.settings.maxGradNorm = 1.0;
         f.curve = Curve({.name = "linear", .warmupUpdates = 3, .totalUpdates = 20}, 0.01);
         const Ending ending = Trainer(parts, f.settings).run();
         if (ending.state != rundir::State::Completed) qWarning("%s", ending.why.c_str());
         Outcome& outcome = outcomes[static_cast<std::size_t>(parallel.rank())];
+        outcome.evaluations = f.recorder.evaluations.size();
         for (const Row& row : f.recorder.rows) {
             outcome.losses.push_back(row.result.loss);
             outcome.norms.push_back(row.result.gradNorm);
@@ -174,7 +178,7 @@ class RanksTest : public QObject {
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
 
-    // B2: A is a loss of 3 over 1 token, B of 7 over 7
+    /// SEMANTICS B2: A is a loss of 3 over 1 token, B of 7 over 7
     void lossAndGradientAreThoseOfOneProcess() {
         std::vector<double> losses(2), weights(2);
         asRanks({.world = 2}, [&](Parallel& parallel) {
@@ -200,6 +204,16 @@ private Q_SLOTS:
         const Outcome one = trained({}, model.toStdString(), 2).front();
         QVERIFY(one.losses.size() == 12);
         for (const Outcome& rank : trained({.world = 2, .reduceAt = reduceAt.toStdString()}, model.toStdString(), 2)) QVERIFY(rank == one);
+    }
+
+    /// SEMANTICS P8: an evaluation after each update changes no bit of a training with dropout and BatchNorm, nor its statistics
+    void evaluationsLeaveTrainingAsItIs() {
+        for (const char* model : {"mlp", "convnet"}) {
+            const Outcome with = trained({}, model, 2, at::kFloat, true).front(), without = trained({}, model, 2).front();
+            QCOMPARE(with.evaluations, with.losses.size());
+            QCOMPARE(without.evaluations, std::size_t(0));
+            QVERIFY2(with == without, model);
+        }
     }
 
     void treeGivesTheSameBitsForOneTwoAndFourRanks() {

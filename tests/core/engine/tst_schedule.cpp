@@ -70,7 +70,7 @@ class ScheduleTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    // C4
+    /// SEMANTICS C4, for every kind
     void ratesOfAnInterruptedRunEqualThoseOfAStraightOne_data() {
         QTest::addColumn<std::string>("kind");
         for (const std::string& kind : config::Schema::builtin().find("schedule.name")->choices) QTest::newRow(kind.c_str()) << kind;
@@ -94,7 +94,7 @@ private Q_SLOTS:
             QCOMPARE(rates, straight.rates());
         }
     }
-    // C6, in the loop: patience 2, an evaluation every 50 updates
+    /// SEMANTICS C6, in the loop: patience 2, an evaluation every 50 updates
     void plateauCutsOnceAtTheFourthEvaluation() {
         Fixture f;
         config::RunConfig config;
@@ -114,6 +114,17 @@ private Q_SLOTS:
         QCOMPARE(cuts.size(), std::size_t(1));
         QVERIFY2(cuts[0].find("now 0.05: no better loss than 1 in 3 evaluations") != std::string::npos, cuts[0].c_str());
         for (const Row& row : f.recorder.rows) QCOMPARE(row.result.learningRate, row.counters.globalStep.value() <= 200 ? 0.5 : 0.05);
+    }
+    /// SEMANTICS P3: whatever evaluations say, the rate is a function of the update and the base rate; of plateau alone it is not
+    void evaluationsMoveNoCurveButPlateau() {
+        for (const std::string& kind : config::Schema::builtin().find("schedule.name")->choices) {
+            const Curve fresh = Curve::make(configOf(kind), GlobalStep(kUpdates)).value();
+            Curve used = fresh;
+            for (int i = 1; i <= 9; ++i) used.take({{"loss", 1.0 + i}}, GlobalStep(i));
+            bool isSame = used.stateValues() == fresh.stateValues();
+            for (std::int64_t k = kUpdates; k >= 0; --k) isSame = isSame && used.rateAt(GlobalStep(k)) == fresh.rateAt(GlobalStep(k));
+            QVERIFY2(isSame == (kind != "plateau"), kind.c_str());
+        }
     }
     void plateauBeginsAnewWithAnotherMetric() {
         config::RunConfig config = configOf("plateau");

@@ -27,6 +27,7 @@ Counters counted(std::int64_t step, std::int64_t epoch) {
 class StrategiesTest : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    /// SEMANTICS B4: windows of 1, 2, 3, 4 and 4
     void irregularWindowsEndWhereTheySay() {
         Fixture f;
         for (int i = 0; i < 14; ++i) f.windows.batches.push_back(batchOf({{1.0}}, i));
@@ -63,6 +64,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(storage.views()[0].gradient[0].item<double>() - 0.6) < 1e-7);
     }
 
+    /// SEMANTICS A2: each interval once, however often it is asked for
     void triggersFireOncePerInterval() {
         Trigger updates({Interval::Unit::Updates, 3}), epochs({Interval::Unit::Epochs, 2}), seconds({Interval::Unit::Seconds, 10}), never({});
         QVERIFY(!updates.due(counted(2, 0), 0));

@@ -87,7 +87,7 @@ private Q_SLOTS:
         QVERIFY(split(100, 0.2, 0).eval != split(100, 0.2, 1).eval);
     }
 
-    // 10 micro-batches, window 4: windows of 4, 4 and 2, never across the epoch.
+    /// SEMANTICS P2: 10 micro-batches, window 4: windows of 4, 4 and 2, never across the epoch
     void tailWindowHoldsWhatIsLeft() {
         const OrderShape shape{.samples = 10, .batchSize = 1, .microBatches = 4};
         std::vector<std::size_t> sizes;
@@ -103,7 +103,6 @@ private Q_SLOTS:
         QVERIFY((sizes == std::vector<std::size_t>{4, 4, 2}));
         QVERIFY(epoch == Epoch(1) && entry == PlanEntry(0));
     }
-    // 10 batches, window 4, 3 epochs: 9 updates; 8 batches: 6.
     void windowsGrowAlongARamp() {
         const OrderShape shape{.samples = 24, .batchSize = 1, .microBatches = 4, .rampFrom = 1, .rampUpdates = 3};
         Epoch epoch;
@@ -213,6 +212,7 @@ private Q_SLOTS:
         QCOMPARE((Sharing{1, 2, false}.of(6).begin), std::size_t(3));
     }
 
+    /// SEMANTICS A3: 10 batches, window 4, 3 epochs: 9 updates; 8 batches: 6
     void plannedUpdatesCountTailWindowsAndNothingElse() {
         QVERIFY(plannedUpdates({.samples = 10, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(9));
         QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(6));
@@ -221,7 +221,7 @@ private Q_SLOTS:
         QVERIFY(!plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, {}, {}));
         QCOMPARE((OrderShape{.samples = 10, .batchSize = 4, .microBatches = 1, .dropLast = true}.samplesPerEpoch()), 8);
     }
-    // 100 batches, window 4: update 500 is epoch 20, batch 0; update 30 is epoch 1, batch 20; and random triples.
+    /// SEMANTICS F5: random triples of batches, window and updates
     void walkingWindowsEqualsDivision() {
         Stream stream(11, Purpose::Test);
         for (int trial = 0; trial < 200; ++trial) {
@@ -255,6 +255,7 @@ private Q_SLOTS:
         QVERIFY(warmupDoubt(40, GlobalStep(40)).empty() && warmupDoubt(500, {}).empty());
         QVERIFY(warmupDoubt(500, GlobalStep(40)).find("500 updates and the run has 40") != std::string::npos);
     }
+    /// SEMANTICS C3: the ten factors of a warm-up of 4 and a total of 10; P3: a function of the update alone
     void linearWithWarmupGivesTheStatedFactors() {
         const ScheduleSection schedule{.name = "linear", .warmupUpdates = 4, .totalUpdates = 10};
         const double expected[] = {.25, .5, .75, 1, 1, 5.0 / 6, 4.0 / 6, .5, 2.0 / 6, 1.0 / 6};
@@ -268,6 +269,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(factorAt(schedule, GlobalStep(50)) - 0.55) < 1e-12);
         QVERIFY(std::abs(factorAt(schedule, GlobalStep(100)) - 0.1) < 1e-12);
     }
+    /// SEMANTICS C3: warm-up longer than the total, totals of 0 and 1, no decay
     void degenerateLengthsDivideByNothing() {
         for (ScheduleSection schedule : everyKind())
             for (const double part : {0.0, 0.2, 1.0})

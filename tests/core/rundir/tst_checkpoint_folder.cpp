@@ -177,8 +177,8 @@ private Q_SLOTS:
         QVERIFY(!judged({{file, "a", {0, 0}, {2, 9223372036854775807}}}));
         QVERIFY(!judged({}));
     }
+    /// SEMANTICS G2: saves 10 … 40, best 10, keep 2: 10, 30 and 40, and the same after a resume
     void retentionKeepsLastAndBest() {
-        // Saves 10 … 40, best 10, keep the last 2.
         std::vector<CheckpointInfo> all = {info(1, 10, "0.9"), info(1, 20, "0.5"), info(1, 30, "0.7"), info(1, 40, "0.6")};
         const std::vector<std::int64_t> expected = {10, 30, 40};
         QVERIFY(left(all, retentionVictims(all, 2, 1, "eval/accuracy", true, {})) == expected);
@@ -186,11 +186,13 @@ private Q_SLOTS:
         const std::vector<CheckpointInfo> rest = {all[0], all[2], all[3]};
         QVERIFY(retentionVictims(rest, 2, 1, "eval/accuracy", true, {}).empty());
     }
+    /// SEMANTICS G2: 9 comes before 10
     void retentionOrdersByNumberNotByText() {
         const std::vector<CheckpointInfo> all = {info(1, 10), info(1, 9), info(1, 8)};
         const std::vector<std::int64_t> expected = {10, 9};
         QVERIFY(left(all, retentionVictims(all, 2, 0, "", false, {})) == expected);
     }
+    /// SEMANTICS G2: torn ones do not count, and the last usable one is never let go
     void tornPinnedAndUsedOnesDoNotCount() {
         std::vector<CheckpointInfo> all = {info(1, 10), info(1, 20), info(1, 30), info(1, 40), info(1, 50)};
         all[4].problem = "Incomplete";
