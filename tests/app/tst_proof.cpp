@@ -104,6 +104,7 @@ private Q_SLOTS:
         QTest::newRow("a lost moment") << "moment" << "loss, update 22";
         QTest::newRow("another place in the data") << "place" << "data order, update 21";
     }
+    /// SEMANTICS F1 (another place in the data), F10 (less restored than told)
     void whatIsNotTheSameIsNamedWithItsUpdate() {
         QFETCH(QString, what);
         QFETCH(QString, detail);
@@ -126,6 +127,7 @@ private Q_SLOTS:
         QCOMPARE(report["detail"], detail.toStdString());
     }
 
+    /// SEMANTICS P9: what was changed is named with its setting
     void otherTermsAreNamedAndNothingIsGuessed() {
         const rundir::RunFolder run = trained();
         const nlohmann::json threads = wentOn(run, {"--set", "parallel.threads=2"});

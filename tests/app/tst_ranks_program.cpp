@@ -81,7 +81,7 @@ private Q_SLOTS:
         QVERIFY(rundir::readCheckpoint(run.checkpoints() / newestOf(run))->layout != "single");
     }
 
-    // F7: another number of ranks goes on with the same samples; with the reduction tree it is even the same run
+    /// SEMANTICS F7: another number of ranks goes on with the same samples; with the reduction tree it is even the same run
     void anotherNumberOfRanksGoesOn_data() {
         QTest::addColumn<QString>("reduction");
         QTest::addColumn<QString>("report");
@@ -99,7 +99,7 @@ private Q_SLOTS:
         QCOMPARE(reportsOf(run), QStringList{report});
     }
 
-    // F2: three micro-batches an update, dropout, a short format with its loss scale
+    /// SEMANTICS F2: three micro-batches an update, dropout, a short format with its loss scale
     void shortFormatsContinueExactly_data() {
         QTest::addColumn<QString>("mode");
         QTest::newRow("bf16") << "bf16";
@@ -120,7 +120,7 @@ private Q_SLOTS:
         QCOMPARE(reportsOf(parts), (QStringList{"continues exactly", "continues exactly"}));
     }
 
-    // D4, and what JSON says of skips
+    /// SEMANTICS D4, and what JSON says of skips
     void scaleAtItsFloorEndsTheRunAsDiverged() {
         const Answer answer = Workspace::finish(*launch({"precision.mode=fp16", "optimizer.learning_rate=1000", "optimizer.max_grad_norm=none", "data.batch_size=8"}));
         QCOMPARE(answer.code, static_cast<int>(ExitCode::Diverged));
@@ -129,7 +129,7 @@ private Q_SLOTS:
         QVERIFY(std::string(shown["skipped"][0]["reason"]).find("finite") != std::string::npos || std::string(shown["skipped"][0]["reason"]).find("nan") != std::string::npos);
     }
 
-    // L1
+    /// SEMANTICS L1
     void killedRankEndsTheRunWithItsNameFirst() {
         auto process = started({"parallel.ranks=2", "checkpoint.every=5"});
         const auto run = running(10);
@@ -146,7 +146,7 @@ private Q_SLOTS:
         QVERIFY2(again.code == 0, again.err.c_str());
     }
 
-    // L1: one that hangs
+    /// SEMANTICS L1: one that hangs
     void stoppedRankEndsTheRun() {
         auto process = started({"parallel.ranks=2"});
         const auto run = running(5);
@@ -159,7 +159,7 @@ private Q_SLOTS:
         QVERIFY(!processLives(other));
     }
 
-    // L2
+    /// SEMANTICS L2
     void stopSignalOfOneRankStopsAllAtOneUpdate() {
         auto process = started({"parallel.ranks=2"});
         const auto run = running(5);

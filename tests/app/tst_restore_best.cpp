@@ -87,9 +87,18 @@ private Q_SLOTS:
         bestIsLeft();
     }
 
+    /// SEMANTICS F11: a run that stopped early does nothing more unless extended, and its best checkpoint stays the same to the byte
     void patienceLeavesTheBest() {
         QCOMPARE(ask(QStringList{"run", "digits-mlp"} + settings({"run.max_updates=4000", "evaluation.patience=2"})).code, 0);
         QCOMPARE(rundir::parseCheckpointName(launch::newestOnLine(run()))->step.value(), 30);
+        bestIsLeft();
+        const std::filesystem::path best = run().checkpoints() / launch::bestCheckpoint(run()).value() / "model-00000.safetensors";
+        const std::string before = readFile(best, 1u << 26).value();
+        QCOMPARE(ask({"continue", "latest"}).code, 0);
+        QCOMPARE(rundir::parseCheckpointName(launch::newestOnLine(run()))->step.value(), 30);
+        QCOMPARE(ask({"continue", "latest", "--set", "evaluation.patience=4"}).code, 0);
+        QCOMPARE(rundir::parseCheckpointName(launch::newestOnLine(run()))->step.value(), 50);
+        QCOMPARE(readFile(best, 1u << 26).value(), before);
         bestIsLeft();
     }
 

@@ -62,7 +62,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(run.f.p() - weight) < 1e-12);
         QVERIFY2(std::abs(run.mean() - mean) < 1e-12, qPrintable(QString("%1, should be %2").arg(run.mean()).arg(mean)));
     }
-    // B8: by updates, not by micro-batches; and a skipped update leaves it
+    /// SEMANTICS B8: by updates, not by micro-batches; and a skipped update leaves it
     void meanMovesOncePerAppliedUpdate() {
         AveragedRun run(0.9, false);
         run.f.windows.batches = {batchOf({{1.0}}, 0, at::kDouble), batchOf({{1.0}}, 1, at::kDouble), batchOf({{1.0}}, 2, at::kDouble),

@@ -119,7 +119,7 @@ private Q_SLOTS:
         }
     }
 
-    // I1, I3: ranks are disjoint and complete, in each of the ways of loading
+    /// SEMANTICS I1, I3: ranks are disjoint and complete, in each of the ways of loading
     void ranksTogetherReadWhatOneProcessReads_data() { addWays(); }
     void ranksTogetherReadWhatOneProcessReads() {
         QFETCH(int, threads);

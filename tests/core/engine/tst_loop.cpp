@@ -195,6 +195,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(results[0] - results[1]) < 1e-6);
     }
 
+    /// SEMANTICS E3: gradients of a window are summed, then clipped; the norm shown is the one before
     void clippingActsOnTheWholeWindow() {
         Fixture f(2);
         f.settings.maxGradNorm = 1.0;
@@ -243,6 +244,7 @@ private Q_SLOTS:
         QVERIFY(!f.recorder.rows.at(0).result.applied);
     }
 
+    /// SEMANTICS D4, P5: after fifty in a row
     void skippedUpdatesInARowEndTheRunAsDiverged() {
         Fixture f;
         f.windows.batches = {batchOf({{std::nan("")}})};

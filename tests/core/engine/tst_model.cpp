@@ -156,6 +156,7 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(text), QString::fromStdString(*golden));
     }
 
+    /// SEMANTICS B9: an applied window of four counts four batches, one left out counts none
     void statisticsMoveOnlyWhenApplied() {
         config::ModelSection section = named("convnet");
         section.batchNorm = true;

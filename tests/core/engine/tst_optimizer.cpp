@@ -266,6 +266,7 @@ private Q_SLOTS:
         QCOMPARE(parameters[1].tensor.grad().sum().item<double>(), 0.0);
     }
 
+    /// SEMANTICS E4: 128 values of 1e19 have a finite norm
     void normHoldsForLargeAndOddSizes() {
         std::vector<float> big(128, 1e19f);
         QVERIFY(std::abs(std::sqrt(sumOfSquares(big.data(), 128)) - 1.1313708e20) < 1e14);
@@ -290,6 +291,7 @@ private Q_SLOTS:
         }
     }
 
+    /// SEMANTICS E4: an infinite gradient
     void infiniteGradientLeavesEverythingAndNamesTheParameter() {
         config::OptimizerSection section;
         test::Fixture f(2, at::kFloat, section);

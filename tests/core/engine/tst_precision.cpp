@@ -107,7 +107,7 @@ private Q_SLOTS:
         QCOMPARE(run.f.recorder.rows[1].result.loss, 0.375);  // 0.5 · 0.75: an update is seen by the next pass
     }
 
-    // B10
+    /// SEMANTICS B10
     void smallMicroGradientsAreNotLost() {
         Run run("bf16", Fixture::sgd(256));
         std::vector<double> inputs{1.0};
@@ -121,7 +121,7 @@ private Q_SLOTS:
         QCOMPARE(narrow.item<double>(), 1.0);  // what a bf16 buffer would hold
     }
 
-    // D1: true norm 0.5, scale 65536: not clipped, one unscale whatever the window
+    /// SEMANTICS D1: true norm 0.5, scale 65536: not clipped, one unscale whatever the window
     void normAndClippingSeeUnscaledGradients() {
         for (const std::int64_t window : {1, 4}) {
             Run run("fp16");
@@ -136,7 +136,7 @@ private Q_SLOTS:
         }
     }
 
-    // C1: the schedule moves by applied updates alone
+    /// SEMANTICS C1: the schedule moves by applied updates alone
     void skippedUpdateTakesNoRate() {
         const auto rates = [](const std::string& name, const std::vector<double>& inputs) {
             Run run(name, Fixture::sgd(1e-3));
@@ -179,7 +179,7 @@ private Q_SLOTS:
         QVERIFY(!restored->setStateValues({{"scale", "4"}}).ok());
     }
 
-    // D4
+    /// SEMANTICS D4
     void foreverOverflowingRunIsDiverged() {
         Run run("fp16");
         run.feed(std::vector<double>(200, kInf));
@@ -195,7 +195,7 @@ private Q_SLOTS:
         QCOMPARE(plain.f.recorder.rows.size(), std::size_t(50));
     }
 
-    // E4 and P5: nothing moves, the row says why, and the rows beside it are untouched (B6)
+    /// SEMANTICS E4 and P5: nothing moves, the row says why, and the rows beside it are untouched (B6)
     void skippedUpdateChangesNothingAndSaysWhy() {
         for (const char* name : {"fp32", "bf16", "fp16"}) {
             config::OptimizerSection adamw;

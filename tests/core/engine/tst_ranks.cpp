@@ -241,7 +241,7 @@ private Q_SLOTS:
         QVERIFY(trained({.world = 3}, "mlp", 5).front() == trained({.world = 3}, "mlp", 5).back());
     }
 
-    // E1: [3, 0] on one rank, [0, 4] on the other. E3: summed before clipping
+    /// SEMANTICS E1: [3, 0] on one rank, [0, 4] on the other. E3: summed before clipping
     void normAndClippingAreGlobal() {
         asRanks({.world = 2}, [](Parallel& parallel) {
             Small small({batchOf({{6.0, 0.0}}), batchOf({{0.0, 8.0}})}, parallel, 2);
@@ -269,7 +269,7 @@ private Q_SLOTS:
         QCOMPARE(skipped, (std::vector<std::int64_t>{1, 1}));
     }
 
-    // J2: what one rank asks for is done by all at the same update
+    /// SEMANTICS J2: what one rank asks for is done by all at the same update
     void wishesOfOneRankAreDoneByAll() {
         std::vector<std::int64_t> steps(2), saves(2);
         std::vector<std::string> whys(2);
@@ -294,7 +294,7 @@ private Q_SLOTS:
         QCOMPARE(whys, (std::vector<std::string>{"by rank 1", "by rank 1"}));
     }
 
-    // H1, H2
+    /// SEMANTICS H1, H2
     void evaluationCountsEachSampleOnce_data() {
         QTest::addColumn<int>("world");
         QTest::addColumn<int>("samples");
@@ -339,7 +339,7 @@ private Q_SLOTS:
         });
     }
 
-    // L1, of one process: the survivor is told at once
+    /// SEMANTICS L1, of one process: the survivor is told at once
     void rankThatFailsTakesTheOthersAlong() {
         std::vector<Ending> endings(2);
         asRanks({.world = 2}, [&](Parallel& parallel) {

@@ -60,6 +60,7 @@ private Q_SLOTS:
         for (int i = 0; i < 1000; ++i) QVERIFY(stream.below((1ull << 40) + 1) <= (1ull << 40));
     }
 
+    /// SEMANTICS I1
     void threeEpochsAreThreePermutationsAndTheSameAgain() {
         std::set<std::vector<std::int64_t>> orders;
         for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
@@ -319,7 +320,7 @@ private Q_SLOTS:
         }
         QCOMPARE(falls.scale, 0.002);
     }
-    // C6
+    /// SEMANTICS C6
     void plateauCutsOnceForOneStretchWithoutGain() {
         const ScheduleSection schedule{.name = "plateau", .patience = 2};
         Plateau plateau;
@@ -365,7 +366,7 @@ private Q_SLOTS:
             QCOMPARE(hasLength(schedule), isVisible(length, toValues(config)));
         }
     }
-    // C5
+    /// SEMANTICS C5
     void lengthenedRunKeepsItsCurveUnlessOneIsMadeAnew() {
         RunConfig config;
         config.schedule.name = "linear";
