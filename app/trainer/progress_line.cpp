@@ -19,7 +19,7 @@ std::string progressText(const launch::Glance& glance) {
     std::string text = std::to_string(glance.step);
     if (glance.plannedSteps) text += "/" + std::to_string(*glance.plannedSteps);
     text = glance.loss ? "step " + text : std::string(rundir::name(glance.state));
-    if (!glance.phase.empty() && glance.phase != "training" && glance.phase != text) text += " · " + glance.phase;
+    if (!glance.phase.empty() && glance.phase != "training" && glance.phase != text && !(glance.state == rundir::State::Paused && glance.phase.starts_with("paused"))) text += " · " + glance.phase;
     if (glance.loss) text += " · loss " + shortText(*glance.loss);
     if (!glance.stopping.empty()) text += " · " + glance.stopping;
     else if (glance.state == rundir::State::Paused) text += " · paused";

@@ -140,6 +140,7 @@ static void addRecords(const store::RunReader& reader, json& out) {
             (*facts)["saved"] = timeJson(row.record.wallNs);
             out["own_checkpoints"].push_back(std::move(*facts));
         }
+        std::stable_sort(out["own_checkpoints"].begin(), out["own_checkpoints"].end(), [](const json& a, const json& b) { return a.at("step") < b.at("step"); });
     }
 }
 
@@ -278,6 +279,7 @@ json showJson(const RunFolder& run) {
         out["user"] = {{"note", user->note.value_or("")}, {"tags", user->tags}, {"star", user->star}, {"archived", user->archived}, {"pinned", user->pinned}};
     out["sessions"] = out["series"] = out["branches"] = out["groups"] = json::array();
     const auto reader = store::RunReader::open(run.database());
+    if (!reader && standing.state == rundir::State::Queued) return out;   // nothing was recorded yet
     if (!reader) {
         out["database_problem"] = reader.error().text();
         return out;

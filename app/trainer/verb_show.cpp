@@ -97,8 +97,10 @@ static void printCommand(const json& facts) {
         print("  commit " + commit + " of " + (environment.value("git.branch", "").empty() ? "no branch" : environment.value("git.branch", "")) + ", changed: " + environment.value("git.dirty", ""));
 }
 
-static std::string bestText(const json& best) {
+/// `keepsItsOwn`: a script's run, whose checkpoints are not ours to count.
+static std::string bestText(const json& best, bool keepsItsOwn) {
     std::string out = "best " + text(best.at("metric")) + " " + text(best.at("value")) + " at step " + text(best.at("step"));
+    if (keepsItsOwn) return out;
     if (!best.contains("checkpoint")) return out + ", of which there is no checkpoint here";
     const json& checkpoint = best.at("checkpoint");
     return checkpoint.at("step") == best.at("step") ? out : out + ", of which there is no checkpoint here; @best means step " + text(checkpoint.at("step"));
@@ -129,7 +131,7 @@ ExitCode show(const Options& options) {
         print(text(parent.at("verb")) + " of run " + text(parent.at("run")) + (text(parent.at("checkpoint")).empty() ? "" : " from " + text(parent.at("checkpoint"))));
     }
     printCommand(facts);
-    if (!facts.at("best").is_null()) print(bestText(facts.at("best")));
+    if (!facts.at("best").is_null()) print(bestText(facts.at("best"), !facts.at("command").is_null()));
     printGroups(facts);
     print("sessions:");
     printSessions(facts);

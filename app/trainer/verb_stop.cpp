@@ -114,9 +114,14 @@ ExitCode save(const Options& options) {
     const auto summary = rundir::readSummary(*run);
     const bool isCommand = summary && summary->task == rundir::kCommandTask;
     const auto asked = std::chrono::steady_clock::now();
+    auto told = asked;
     while (true) {
         const json status = statusOf(**client);
-        if (status.empty()) return fail(options, notRunning(*run));
+        if (status.empty()) return fail(options, Error{ErrorCode::NotFound, notRunning(*run).sentence + "; it has told of no checkpoint since it was asked", {}, {}});
+        if (isCommand && !options.json && std::chrono::steady_clock::now() - told > std::chrono::seconds(5)) {
+            tell("The script has been asked, and has not looked yet or is saving");
+            told = std::chrono::steady_clock::now();
+        }
         if (isCommand && std::chrono::steady_clock::now() - asked > std::chrono::minutes(1))
             return fail(options, Error{ErrorCode::Timeout, "The script has been asked and has not told of a checkpoint within a minute; it may still save", {}, {}});
         if (status.value("saves", 0) > before.value("saves", 0)) {

@@ -225,9 +225,16 @@ int runKeeper(const std::vector<std::string>& words) {
     Keeper keeper(run, static_cast<int>(*session), signals);
     const int code = keeper.run({words[2], words[3], {words.begin() + 5, words.end()}});
     if (!keeper.isOrphaned()) return code;
-    // No later session of a command takes in what was spilled, so it is booked here; whoever has the lock does it instead.
+    // No later session of a command takes in what was spilled, so it is booked here. A supervisor that is just dying may
+    // have the lock for a moment longer than its channel; whoever else has it does the same.
     { const rundir::RunLock done = std::move(*lock); }
-    if (const auto taken = takeRun(run); !taken && taken.error().code != ErrorCode::Busy) log::error(taken.error().text());
+    const std::int64_t deadline = now() + kBookSeconds * kSecond;
+    auto taken = takeRun(run);
+    while (!taken && taken.error().code == ErrorCode::Busy && now() < deadline) {
+        ::poll(nullptr, 0, kTickMilliseconds);
+        taken = takeRun(run);
+    }
+    if (!taken && taken.error().code != ErrorCode::Busy) log::error(taken.error().text());
     return code;
 }
 

@@ -43,7 +43,7 @@ struct KeeperReport {
 };
 
 constexpr int kKeeperChannel = 3, kKeeperSegment = 4;
-constexpr int kRestSeconds = 10, kOrphanSeconds = 45;
+constexpr int kRestSeconds = 10, kOrphanSeconds = 45, kBookSeconds = 10;
 
 /// main() of a keeper; the words behind "keep".
 int runKeeper(const std::vector<std::string>& words);

@@ -94,6 +94,7 @@ Result<void> ProgramFrames::takeMessage(const live::Producer& from, ProducerMess
             const auto number = in.get<std::int64_t>();
             if (!in.finished()) return malformed("saved");
             m_saved = std::max(m_saved, number);
+            m_flushDue = true;  // who asked looks for the checkpoint next
             return {};
         }
         default: return {};

@@ -31,6 +31,8 @@ Reply Session::answer(const live::Request& request) {
             return pin(request.argument);
         case Verb::SaveNow:
             if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping; it saves as it leaves", {}};
+            if (isProgram() && m_control.pause)
+                return {0, false, "This script is paused, and what stands still cannot save; let it go on first: lathe-trainer unpause " + m_run.name(), {}};
             if (isProgram() && !m_program->listensForSave())
                 return {0, false, std::string(kOwnCheckpoints) + " and does not listen for a wish to save", {}};
             ++m_control.saveRequests;
@@ -72,7 +74,7 @@ Reply Session::askToStop(bool discard) {
 Reply Session::askToPause(bool pause) {
     if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping", {}};
     if (m_control.pause == pause) return {0, true, pause ? "Is paused already" : "Is not paused", {}};
-    if (m_options.recording) return {0, false, "This script was started elsewhere and is not held from here", {}};
+    if (m_options.recording) return {0, false, "This script was started elsewhere and is not held from here; one that lathe-trainer run --command starts can be", {}};
     m_control.pause = pause;
     setWishes();
     Reply reply{0, true, pause ? "Pauses after this update; memory stays taken" : "Goes on", {}};

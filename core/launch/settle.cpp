@@ -28,6 +28,7 @@ using rundir::State;
 
 static constexpr int kWorkerPatienceMs = 60'000;   // as long as a worker may take to save and leave
 static constexpr int kAfterKillMs = 10'000;
+static constexpr int kSettlePatienceMs = 20'000;
 static constexpr std::int64_t kForeignSilenceNs = 120'000'000'000;
 static FileSystem& disk() { return FileSystem::real(); }
 
@@ -64,6 +65,9 @@ Result<RunLock> takeRun(const RunFolder& run) {
     auto live = rundir::readLive(run);
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
     auto lock = RunLock::acquire(run.lock());
+    // Where its supervisor is gone, whoever has it books what that left, and lets go.
+    const bool isSettled = !lock && live && *live && !VerifiedProcess::find((*live)->supervisor);
+    if (isSettled) lock = RunLock::acquireWithin(run.lock(), kSettlePatienceMs);
     if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
     if (!lock) return std::move(lock).error();
     const auto summary = rundir::readSummary(run);

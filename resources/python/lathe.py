@@ -258,9 +258,12 @@ class Run:
         return not self._off
 
     def log(self, step=None, values=None, /, **scalars):
-        """Values of one step: run.log(10, loss=0.5) or run.log(10, {"eval/loss": 0.5}). Without a step: one more than before."""
+        """Values of one step: run.log(10, loss=0.5) or run.log(10, {"eval/loss": 0.5}). Without a step, as in
+        run.log({"loss": 0.5}): one more than before."""
         if (self._off or self._pid is not _PID) and not self._revive():
             return
+        if values is None and isinstance(step, dict):
+            step, values = None, step
         if values is not None:
             try:
                 scalars = dict(values, **scalars)

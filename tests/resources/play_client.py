@@ -44,7 +44,7 @@ def odd_values(run):
     run.image(5, "b", "/")
     run.image(5, "c", "/nowhere/picture.png")
     run.text(float("nan"), "kept", "text")
-    run.finish()
+    run.finish(timeout=60)
     tell(missing=run.missing())
 
 
@@ -52,7 +52,7 @@ def crowded(run):
     run.log(0, {"s%d" % number: number for number in range(65540)})
     for step in range(1, 3):
         run.log(step, {"s%d" % number: number for number in range(65530, 65540)})
-    run.finish()
+    run.finish(timeout=60)
     tell(missing=run.missing())
 
 
@@ -79,14 +79,14 @@ def child_listens(run):
         os._exit(0)
     while not run.should_stop():
         time.sleep(0.001)
-    run.finish()
+    run.finish(timeout=60)
 
 
 def refused(run):
     run.log(0, loss=0)
     run._send(lathe._POINTS, b"wrong")
     run.log(1, loss=1)
-    run.finish()
+    run.finish(timeout=60)
 
 
 def unsafe(run):
@@ -134,7 +134,7 @@ def closes(run):
     time.sleep(0.1)
     for step in range(2000, 3000):
         run.log(step, loss=step)
-    run.finish()
+    run.finish(timeout=60)
     tell(missing=run.missing(), open=[os.fstat(file.fileno()).st_size for file in kept])
 
 
@@ -146,7 +146,7 @@ def forks(run):
         if child == 0:
             for step in range(100):
                 run.log(step, {"child%d" % number: step})
-            run.finish()
+            run.finish(timeout=60)
             os._exit(0)
         children.append(child)
     for child in children:
@@ -226,6 +226,7 @@ def names(run):
     run.log(1, {"n" * (17 << 20): 1.5})
     run.log(2, 0.5)
     run.log(3, [1, 2])
+    run.log({"first": 7.5})
     run.log(4, loss=0.5)
 
 
@@ -247,7 +248,7 @@ def obeys(run):
             saved += 1
             run.checkpoint(step, "/tmp/model-%d.pt" % saved)
         time.sleep(0.001)
-    run.finish()
+    run.finish(timeout=60)
     tell(saved=saved)
 
 
@@ -300,7 +301,7 @@ def threads(run):
 
 def twice(run):
     tell(same=lathe.init() is run, current=lathe.current() is run)
-    run.finish()
+    run.finish(timeout=60)
     run.log(5, loss=5)
     again = lathe.init()
     again.log(6, loss=6)
@@ -312,7 +313,7 @@ def not_recorded(run):
     run.text(1, "a", "b")
     run.summary(a=1)
     run.checkpoint(1, "/nowhere")
-    run.finish()
+    run.finish(timeout=60)
     tell(recorded=run.is_recorded, stop=run.should_stop(), save=run.save_requested(), missing=run.missing())
 
 

@@ -193,7 +193,8 @@ private Q_SLOTS:
         ProgramHost host(workspace());
         const auto answer = PythonScript(&host, {"names"}).finish();
         QVERIFY2(answer.code == 0, answer.err.c_str());
-        QCOMPARE(seriesOf(host).size(), std::size_t{10'002});
+        QCOMPARE(seriesOf(host).size(), std::size_t{10'003});
+        QCOMPARE(host.points("first").at(0).value, 7.5);  // a step that was forgotten is the next one
         QCOMPARE(host.points("train/loss").size(), std::size_t{1});
         QVERIFY2(answer.err.find("by name") != std::string::npos, answer.err.c_str());
     }

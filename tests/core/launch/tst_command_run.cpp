@@ -294,7 +294,7 @@ private Q_SLOTS:
         const rundir::RunFolder gone(deleted.json().value("folder", ""));
         QCOMPARE(rundir::readSession(gone, 1)->state, std::optional<State>(State::Interrupted));
         QVERIFY(logOf(gone).find("supervisor of this run is gone") != std::string::npos);
-        for (const auto& who : (*live)->workers) QVERIFY(!processLives(who.pid));
+        for (const auto& who : (*live)->workers) QVERIFY(eventually([&] { return !processLives(who.pid); }));
     }
     void whatSurvivesSupervisorAndKeeperIsFoundByItsRun() {
         const auto run = runningScript("(setsid sh -c 'echo $$ > other; exec sleep 1000' &)\n"
@@ -400,6 +400,7 @@ private Q_SLOTS:
         QCOMPARE(m_workspace->ask(commandRun(line, {"--detach"})).code, 0);
         QVERIFY(eventually([&] { return pointsOf(m_workspace->latest(), "train/loss") > 0; }));  // it has said before that it listens
         QCOMPARE(m_workspace->ask({"pause", "latest"}).code, 0);
+        QVERIFY(m_workspace->ask({"save", "latest"}).err.find("let it go on first") != std::string::npos);
         QCOMPARE(m_workspace->ask({"stop", "latest"}).code, 0);
         QVERIFY(stdfs::exists(scratch("saved")));
         QCOMPARE(launch::standingOf(m_workspace->latest()).why, std::string("Stopped on request"));

@@ -82,6 +82,7 @@ private Q_SLOTS:
         for (const char* name : {"one", "two", "three", "four"}) put(name);
         QCOMPARE(waiting(), (QStringList{"one", "two", "three", "four"}));
         QVERIFY(allIs(State::Queued));
+        QCOMPARE(m_workspace->ask({"show", "one"}).err, std::string());
         hand.reset();
         QVERIFY(allIs(State::Completed));
         QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"one", "two", "three", "four"}));
