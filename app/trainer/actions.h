@@ -26,6 +26,7 @@ struct Options {
     std::string weights;           ///< export: "trained", "ema", or empty for what the run evaluates
     std::optional<std::int64_t> step;  ///< records: only those of this step
     std::string out;               ///< records: the folder to write files into
+    std::optional<std::string> since;  ///< runs: only what ended after this moment
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs

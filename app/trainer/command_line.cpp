@@ -117,6 +117,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_option("--step", options.step, "Only those of this step");
         command->add_option("--out", options.out, "Write each as a file into this new folder: .txt, .csv, .png or .jpg, .json");
     }
+    if (verb.action == runs) command->add_option("--since", options.since, "Only what has ended since then: 8h, 90min, 2d, 03:12, 2026-11-29 or \"2026-11-29 22:00\"");
     if (verb.action == importLogs) {
         command->add_flag("--follow", options.follow, "Go on as the files grow: the run is up until stopped or its files are silent");
         command->add_option("--idle", options.idleSeconds, "Seconds without anything new after which a followed run has ended")->capture_default_str();

@@ -1,6 +1,8 @@
 #include "actions.h"
 
+#include "base/clock.h"
 #include "base/number_text.h"
+#include "launch/away.h"
 #include "output.h"
 #include "run_facts.h"
 
@@ -31,7 +33,30 @@ static std::string padded(std::string text, std::size_t width) {
     return text + "  ";
 }
 
+/// What ended since a moment: "2 completed, 1 diverged at 03:12", and one line for each.
+static ExitCode endedRuns(const Options& options) {
+    const std::int64_t now = Clock::system().wallNs();
+    const auto since = launch::momentFrom(*options.since, now);
+    if (!since) return fail(options, since.error());
+    const auto endings = launch::endingsSince(workspaceOf(options), *since);
+    const std::string text = launch::endingsText(endings, now);
+    if (options.json) {
+        json list = json::array();
+        for (const auto& ending : endings) {
+            list.push_back(rowJson(ending.run));
+            list.back()["ended"] = timeJson(ending.endedNs);
+        }
+        printJson({{"since", timeJson(*since)}, {"text", text}, {"ended", list}});
+        return ExitCode::Completed;
+    }
+    print(text.empty() ? "Nothing has ended since " + isoTime(*since) : text);
+    for (const auto& ending : endings)
+        print(isoTime(ending.endedNs) + "  " + padded(std::string(rundir::name(ending.state)), 13) + ending.name + (ending.why.empty() ? "" : ": " + ending.why));
+    return ExitCode::Completed;
+}
+
 ExitCode runs(const Options& options) {
+    if (options.since) return endedRuns(options);
     json list = json::array();
     for (const auto& run : rundir::listRuns(workspaceOf(options))) list.push_back(rowJson(run));
     if (options.json) {
