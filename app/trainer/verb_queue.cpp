@@ -3,6 +3,7 @@
 
 #include "base/number_text.h"
 #include "launch/queue_keeper.h"
+#include "launch/queue_waits.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>
@@ -89,21 +90,24 @@ static Result<void> act(const Queue& queue, const std::string& action, const std
     return usage("The queue does not know \"" + action.substr(0, 40) + "\"; it knows hold, release, move, remove and after-failure");
 }
 
-static json entryJson(const QueueEntry& entry, std::size_t place) {
-    return {{"place", place}, {"run", entry.run}, {"name", nameOf(entry)}, {"folder", entry.folder.string()}, {"session", entry.session}, {"held", entry.held}, {"why", entry.why}};
-}
-
 static void list(const Options& options, const Queue& queue, const QueueState& state) {
+    const std::vector<launch::Wait> waits = launch::waitsOf(state);
+    const auto waitText = [&](std::size_t i) {
+        const launch::Wait& wait = waits[i];
+        return launch::waitText(wait, wait.what == launch::Wait::For::Other ? nameOf(state.entries[wait.other]) : std::string());
+    };
     if (options.json) {
         json entries = json::array();
-        for (std::size_t i = 0; i < state.entries.size(); ++i) entries.push_back(entryJson(state.entries[i], i + 1));
+        for (std::size_t i = 0; i < state.entries.size(); ++i) {
+            const QueueEntry& entry = state.entries[i];
+            entries.push_back({{"place", i + 1}, {"run", entry.run}, {"name", nameOf(entry)}, {"folder", entry.folder.string()},
+                               {"session", entry.session}, {"held", entry.held}, {"why", entry.why}, {"waits", waitText(i)}});
+        }
         return printJson({{"entries", entries}, {"after_failure", state.holdAfterFailure ? "hold" : "go on"}, {"keeper", queue.keeperIsUp()}});
     }
     if (state.entries.empty()) print("Nothing waits; lathe-trainer run CONFIG --queue puts a run in");
-    for (std::size_t i = 0; i < state.entries.size(); ++i) {
-        const QueueEntry& entry = state.entries[i];
-        print(std::to_string(i + 1) + "  " + entry.run + "  " + nameOf(entry) + (!entry.held ? "" : entry.why.empty() ? "  held" : "  held: " + entry.why));
-    }
+    for (std::size_t i = 0; i < state.entries.size(); ++i)
+        print(std::to_string(i + 1) + "  " + state.entries[i].run + "  " + nameOf(state.entries[i]) + "  " + waitText(i));
     if (state.holdAfterFailure) print("When a run fails, those behind it are held.");
 }
 

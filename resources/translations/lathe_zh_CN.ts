@@ -630,6 +630,49 @@
         </message>
     </context>
     <context>
+        <name>lathe::models::QueueModel</name>
+        <message>
+            <source>Held</source>
+            <translation>已搁置</translation>
+        </message>
+        <message>
+            <source>Cannot start</source>
+            <translation>无法开始</translation>
+        </message>
+        <message>
+            <source>Next</source>
+            <translation>下一个</translation>
+        </message>
+        <message>
+            <source>Waits</source>
+            <translation>等待中</translation>
+        </message>
+        <message>
+            <source>It lies in another workspace: %1</source>
+            <translation>它在另一个工作区:%1</translation>
+        </message>
+        <message>
+            <source>Place</source>
+            <translation>位置</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>Since</source>
+            <translation>自</translation>
+        </message>
+        <message>
+            <source>How it stands</source>
+            <translation>状况</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::models::RecordNamesModel</name>
         <message>
             <source>Table</source>
@@ -815,6 +858,10 @@
         <message>
             <source>off</source>
             <translation>关</translation>
+        </message>
+        <message>
+            <source>Place %1 in the queue. %2</source>
+            <translation>队列中第 %1 位。%2</translation>
         </message>
     </context>
     <context>
@@ -1005,6 +1052,14 @@
             <source>Ready</source>
             <translation>就绪</translation>
         </message>
+        <message>
+            <source>Put in the queue</source>
+            <translation>加入队列</translation>
+        </message>
+        <message>
+            <source>Starts when no other run uses its device, behind those that wait already</source>
+            <translation>排在已等待的运行之后,等没有其他运行使用其设备时开始</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::ComparePage</name>
@@ -1071,7 +1126,7 @@
             <translation>各部分完全相同</translation>
         </message>
         <message>
-            <source>results at step %1, the last that all of them reached, and at each run's end</source>
+            <source>results at step %1, the last that all of them reached, and at each run&apos;s end</source>
             <translation>第 %1 步（所有运行都到达的最后一步）以及各自结束时的结果</translation>
         </message>
     </context>
@@ -1369,7 +1424,7 @@
             <translation>%1 未载入。%2</translation>
         </message>
         <message>
-            <source>Fill the form with this run's settings?</source>
+            <source>Fill the form with this run&apos;s settings?</source>
             <translation>用此运行的设置填写表单？</translation>
         </message>
         <message>
@@ -1427,6 +1482,14 @@
         <message>
             <source>TensorBoard folder</source>
             <translation>TensorBoard 文件夹</translation>
+        </message>
+        <message>
+            <source>Put in the queue</source>
+            <translation>加入队列</translation>
+        </message>
+        <message>
+            <source>Starts when no other run uses its device, behind those that wait already</source>
+            <translation>排在已等待的运行之后,等没有其他运行使用其设备时开始</translation>
         </message>
     </context>
     <context>
@@ -1514,6 +1577,107 @@
         </message>
     </context>
     <context>
+        <name>lathe::pages::QueuePage</name>
+        <message>
+            <source>New run</source>
+            <translation>新运行</translation>
+        </message>
+        <message>
+            <source>Nothing waits</source>
+            <translation>没有等待的运行</translation>
+        </message>
+        <message>
+            <source>A run that is put in the queue starts by itself once no other run uses its device, also when this window is closed.</source>
+            <translation>加入队列的运行会在没有其他运行使用其设备时自动开始,即使此窗口已关闭。</translation>
+        </message>
+        <message>
+            <source>Start the keeper</source>
+            <translation>启动管理进程</translation>
+        </message>
+        <message>
+            <source>Up</source>
+            <translation>上移</translation>
+        </message>
+        <message>
+            <source>Starts one place earlier (Alt+Up; Alt+Home: first)</source>
+            <translation>提前一位开始(Alt+上;Alt+Home:到最前)</translation>
+        </message>
+        <message>
+            <source>Down</source>
+            <translation>下移</translation>
+        </message>
+        <message>
+            <source>Starts one place later (Alt+Down; Alt+End: last)</source>
+            <translation>推后一位开始(Alt+下;Alt+End:到最后)</translation>
+        </message>
+        <message>
+            <source>Hold</source>
+            <translation>搁置</translation>
+        </message>
+        <message>
+            <source>Keeps its place and lets the others pass (Space)</source>
+            <translation>保留位置,让其他运行先开始(空格)</translation>
+        </message>
+        <message>
+            <source>Take out…</source>
+            <translation>取出…</translation>
+        </message>
+        <message>
+            <source>It does not start; it stays in the list of runs (Delete)</source>
+            <translation>它不会开始,但留在运行列表中(Delete)</translation>
+        </message>
+        <message>
+            <source>When a run fails</source>
+            <translation>某个运行失败时</translation>
+        </message>
+        <message>
+            <source>go on with the next</source>
+            <translation>继续下一个</translation>
+        </message>
+        <message>
+            <source>hold those behind it</source>
+            <translation>搁置其后的运行</translation>
+        </message>
+        <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
+        <message>
+            <source>Alt with the arrow keys moves a run, Space holds or releases it, Delete takes it out</source>
+            <translation>Alt 加方向键移动运行,空格搁置或放行,Delete 取出</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n run(s) of yours on this machine</source>
+            <translation>
+                <numerusform>您在本机上有 %n 个运行</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>The keeper of the queue is not at work, so nothing starts by itself. Runs that are up are not touched by that.</source>
+            <translation>队列的管理进程没有在工作,因此没有运行会自动开始。正在进行的运行不受影响。</translation>
+        </message>
+        <message>
+            <source>Release</source>
+            <translation>放行</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>Move to the front</source>
+            <translation>移到最前</translation>
+        </message>
+        <message>
+            <source>Move to the end</source>
+            <translation>移到最后</translation>
+        </message>
+        <message>
+            <source>Take out of the queue…</source>
+            <translation>从队列中取出…</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::pages::RatePreview</name>
         <message>
             <source>Learning rate over the run</source>
@@ -1595,7 +1759,7 @@
         </message>
         <message>
             <source>Texts, tables, histograms and pictures that a program records show up here, for example run.text(step, &quot;sample&quot;, text) in Python.</source>
-            <translation>程序记录的文本、表格、直方图和图片会显示在这里，例如 Python 中的 run.text(step, "sample", text)。</translation>
+            <translation>程序记录的文本、表格、直方图和图片会显示在这里，例如 Python 中的 run.text(step, &quot;sample&quot;, text)。</translation>
         </message>
         <message>
             <source>step %1</source>
@@ -1826,6 +1990,18 @@
         <message>
             <source>Holds the command where it is; memory stays held</source>
             <translation>让命令停在原处；内存保持占用</translation>
+        </message>
+        <message>
+            <source>Take out…</source>
+            <translation>取出…</translation>
+        </message>
+        <message>
+            <source>Takes the run out of the queue; it does not start</source>
+            <translation>将运行从队列中取出;它不会开始</translation>
+        </message>
+        <message>
+            <source>It waits in the queue; take it out first.</source>
+            <translation>它在队列中等待;请先取出。</translation>
         </message>
     </context>
     <context>
@@ -2094,6 +2270,22 @@ Discard ends without saving: %1.</source>
             <source>Stop</source>
             <translation>停止</translation>
         </message>
+        <message>
+            <source>Take %1 out of the queue?</source>
+            <translation>将 %1 从队列中取出?</translation>
+        </message>
+        <message>
+            <source>It does not start. It stays in the list of runs, from where it can be run again.</source>
+            <translation>它不会开始,但留在运行列表中,可从那里再次运行。</translation>
+        </message>
+        <message>
+            <source>Take out</source>
+            <translation>取出</translation>
+        </message>
+        <message>
+            <source>%1 is out of the queue.</source>
+            <translation>%1 已从队列中取出。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>
@@ -2221,6 +2413,14 @@ Discard ends without saving: %1.</source>
             <source>Move to trash…</source>
             <translation>移到回收站…</translation>
         </message>
+        <message>
+            <source>It waits in the queue; take it out first.</source>
+            <translation>它在队列中等待;请先取出。</translation>
+        </message>
+        <message>
+            <source>Take out of the queue…</source>
+            <translation>从队列中取出…</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::SampleStrip</name>
@@ -2270,9 +2470,34 @@ Discard ends without saving: %1.</source>
         </message>
     </context>
     <context>
+        <name>lathe::session::QueueFeed</name>
+        <message numerus="yes">
+            <source>Waits for one of %n GPU(s)</source>
+            <translation>
+                <numerusform>等待 %n 个 GPU 之一</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Waits for the processor</source>
+            <translation>等待处理器</translation>
+        </message>
+        <message>
+            <source>Waits for %1</source>
+            <translation>等待 %1</translation>
+        </message>
+        <message>
+            <source>Waits behind %1</source>
+            <translation>排在 %1 之后</translation>
+        </message>
+        <message>
+            <source>Stays where it is until you release it; others pass it</source>
+            <translation>在您放行之前保持不动,其他运行会越过它</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::session::RunRecords</name>
         <message>
-            <source>This record is not in the run's database any more.</source>
+            <source>This record is not in the run&apos;s database any more.</source>
             <translation>运行的数据库中已没有这条记录。</translation>
         </message>
         <message>
@@ -2365,6 +2590,14 @@ Discard ends without saving: %1.</source>
             <source>While you were away:</source>
             <translation>您离开期间：</translation>
         </message>
+        <message>
+            <source>%1 is in the queue and starts when its device is free.</source>
+            <translation>%1 已在队列中,设备空闲时开始。</translation>
+        </message>
+        <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
     </context>
     <context>
         <name>lathe::shell::MessageBar</name>
@@ -2426,6 +2659,20 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Language of the system</source>
             <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
+        <message>
+            <source>Queue · %1</source>
+            <translation>队列 · %1</translation>
+        </message>
+        <message numerus="yes">
+            <source>Queue, %n run(s) wait</source>
+            <translation>
+                <numerusform>队列,%n 个运行在等待</numerusform>
+            </translation>
         </message>
     </context>
     <context>

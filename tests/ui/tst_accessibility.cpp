@@ -75,20 +75,20 @@ class TestAccessibility : public QObject {
     std::unique_ptr<tests::FixtureRun> m_run;
 
     void openPlace(int page, int tab) {
-        if (page < 4) m_bench->window->openPage(Page(page));
+        if (page < shell::kRailPages) m_bench->window->openPage(Page(page));
         if (page == 0) m_bench->window->newRunPage().setMode(pages::NewRunPage::Mode(tab));
-        if (page == 4) m_bench->window->openRun(QString::fromStdString(m_run->folder().name()), pages::RunPage::Tab(tab));
+        if (page == shell::kRailPages) m_bench->window->openRun(QString::fromStdString(m_run->folder().name()), pages::RunPage::Tab(tab));
         QCoreApplication::processEvents();
     }
     static void places() {
         QTest::addColumn<int>("page");
         QTest::addColumn<int>("tab");
-        const char* names[] = {"New run", "Runs", "Compare", "Devices"};
-        for (int page = 0; page < 4; ++page) QTest::newRow(names[page]) << page << 0;
+        const char* names[] = {"New run", "Runs", "Queue", "Compare", "Devices"};
+        for (int page = 0; page < shell::kRailPages; ++page) QTest::newRow(names[page]) << page << 0;
         QTest::newRow("Own command") << 0 << 1;
         QTest::newRow("TensorBoard folder") << 0 << 2;
         const char* tabs[] = {"Charts", "Checkpoints", "Records", "Config", "Log"};
-        for (int tab = 0; tab < 5; ++tab) QTest::newRow(tabs[tab]) << 4 << tab;
+        for (int tab = 0; tab < 5; ++tab) QTest::newRow(tabs[tab]) << shell::kRailPages << tab;
     }
 
 private Q_SLOTS:
@@ -165,7 +165,7 @@ private Q_SLOTS:
             if (steps++ && place.y() < before.y() - now->height()) ++upwards;
             before = place;
         }
-        if (steps == 0) QVERIFY(page == 3);  // a page of numbers alone
+        if (steps == 0) QVERIFY(page == int(Page::Devices));  // a page of numbers alone
         QVERIFY2(upwards <= 3, qPrintable(QString::number(upwards)));
     }
     void theWholeWindowWorksWithoutAMouse() {

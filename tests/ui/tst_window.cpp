@@ -102,12 +102,12 @@ private Q_SLOTS:
     }
     void keysAndRailOpenEachPage() {
         auto& window = open();
-        const char* names[] = {"railNewRun", "railRuns", "railCompare", "railDevices"};
-        for (int i = 3; i >= 0; --i) {
+        const char* names[] = {"railNewRun", "railRuns", "railQueue", "railCompare", "railDevices"};
+        for (int i = shell::kRailPages - 1; i >= 0; --i) {
             QTest::keyClick(&window, Qt::Key(Qt::Key_1 + i), Qt::ControlModifier);
             QCOMPARE(int(window.page()), i);
         }
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < shell::kRailPages; ++i) {
             m_bench->click<QToolButton>(names[i]);
             QCOMPARE(int(window.page()), i);
         }

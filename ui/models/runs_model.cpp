@@ -201,6 +201,12 @@ int RunsModel::rowOf(const QString& folder) const {
     return -1;
 }
 
+void RunsModel::setPlaces(std::map<std::string, int> places) {
+    if (places == m_places) return;
+    m_places = std::move(places);
+    if (!m_shown.empty()) Q_EMIT dataChanged(index(0, State), index(rowCount() - 1, State));
+}
+
 QStringList RunsModel::checkedRuns() const { return m_checked; }
 
 void RunsModel::setChecked(const QString& folder, bool on) {
@@ -270,6 +276,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case AliveRole: return rundir::isAlive(run.state);
     case StarRole: return run.user.star;
     case ArchivedRole: return run.user.archived;
+    case PlaceRole: {
+        const auto place = m_places.find(run.folder);
+        return place == m_places.end() ? 0 : place->second;
+    }
     default: return {};
     }
 }

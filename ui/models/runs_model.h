@@ -6,6 +6,8 @@
 
 #include <QAbstractTableModel>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace lathe::models {
@@ -22,7 +24,8 @@ public:
         MetricHigherIsBetterRole,       ///< bool
         WhyRole,                        ///< QString, the sentence of the end
         AliveRole,                      ///< bool
-        StarRole, ArchivedRole          ///< bool
+        StarRole, ArchivedRole,         ///< bool
+        PlaceRole                       ///< int: place in the queue, counted from 1; 0 where it does not wait
     };
 
     explicit RunsModel(session::Workspace* workspace, QObject* parent = nullptr);
@@ -33,6 +36,8 @@ public:
     void setFilter(const QString& text);
     QString filter() const { return m_filter; }
     void setShowArchived(bool on);
+    /// Who waits in the queue: folder to place.
+    void setPlaces(std::map<std::string, int> places);
     int total() const { return int(m_runs.size()); }
     int rowOf(const QString& folder) const;             ///< -1: not shown
     const session::RunEntry& entry(int row) const { return m_runs[std::size_t(m_shown[std::size_t(row)])]; }
@@ -68,6 +73,7 @@ private:
     QString m_filter;
     QStringList m_words;
     QStringList m_checked;
+    std::map<std::string, int> m_places;
     bool m_showArchived = false;
     int m_sortColumn = Started;
     Qt::SortOrder m_sortOrder = Qt::DescendingOrder;

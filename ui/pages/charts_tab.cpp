@@ -156,7 +156,8 @@ void ChartsTab::setSession(std::shared_ptr<session::RunSession> session) {
 void ChartsTab::refresh() {
     if (!m_session || !isVisibleTo(window())) return;
     refreshStrip();
-    m_banner->show(*m_session);
+    const int place = m_context.queue.placeOf(session::toQt(m_session->run().name()));
+    m_banner->show(*m_session, place > 0 ? tr("Place %1 in the queue. %2").arg(place).arg(m_context.queue.waitText(std::size_t(place) - 1)) : QString());
     refreshRisk();
 }
 

@@ -39,10 +39,14 @@ void CommandStart::build() {
     form.add(tr("Name"), m_name);
     m_start = theme::button(tr("Start the command"), theme::Icon::Play, theme::ButtonKind::Primary);
     m_start->setObjectName(QStringLiteral("commandStart"));
-    m_state = form.finish(m_start);
+    m_queue = theme::button(tr("Put in the queue"), theme::Icon::Queue);
+    m_queue->setObjectName(QStringLiteral("commandQueued"));
+    m_queue->setToolTip(tr("Starts when no other run uses its device, behind those that wait already"));
+    m_state = form.finish({m_queue, m_start});
     connect(m_line, &QPlainTextEdit::textChanged, this, &CommandStart::changed);
     connect(m_folder, &QLineEdit::textChanged, this, &CommandStart::changed);
-    connect(m_start, &QPushButton::clicked, this, &CommandStart::start);
+    connect(m_start, &QPushButton::clicked, this, [this] { start(session::When::Now); });
+    connect(m_queue, &QPushButton::clicked, this, [this] { start(session::When::Queued); });
 }
 
 void CommandStart::setCommand(const QString& line, const QString& folder) {
@@ -55,23 +59,24 @@ void CommandStart::setCommand(const QString& line, const QString& folder) {
 void CommandStart::changed() {
     const bool empty = m_line->toPlainText().trimmed().isEmpty();
     m_state->setText(m_starting ? tr("Starting…") : empty ? tr("Type a command first") : tr("Ready"));
-    m_start->setEnabled(!empty && !m_starting);
+    for (QPushButton* button : {m_start, m_queue}) button->setEnabled(!empty && !m_starting);
 }
 
-void CommandStart::start() {
+void CommandStart::start(session::When when) {
     const QString line = m_line->toPlainText().trimmed(), folder = m_folder->text().trimmed(), name = m_name->text().trimmed();
     m_context.settings.setValue(kLine, line);
     m_context.settings.setValue(kFolder, folder);
-    QStringList arguments{QStringLiteral("run"), QStringLiteral("--command"), line, QStringLiteral("--detach")};
-    if (!folder.isEmpty()) arguments << QStringLiteral("--set") << QStringLiteral("command.folder=") + folder;
-    if (!name.isEmpty()) arguments << QStringLiteral("--set") << QStringLiteral("run.name=") + name;
+    QStringList settings;
+    if (!folder.isEmpty()) settings << QStringLiteral("command.folder=") + folder;
+    if (!name.isEmpty()) settings << QStringLiteral("run.name=") + name;
     m_starting = true;
     changed();
-    m_context.replies.await(m_context.launcher.verb(arguments), this, [this](const session::LaunchResult& result) {
+    m_context.replies.await(m_context.launcher.runOf({QStringLiteral("--command"), line}, settings, when), this, [this, when](const session::LaunchResult& result) {
         m_starting = false;
         changed();
-        if (result.ok) Q_EMIT runStarted(result.folder);
-        else Q_EMIT failed(result.sentence);
+        if (!result.ok) Q_EMIT failed(result.sentence);
+        else if (when == session::When::Queued) Q_EMIT runQueued(result.name);
+        else Q_EMIT runStarted(result.folder);
     });
 }
 

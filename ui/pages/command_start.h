@@ -22,19 +22,20 @@ public:
 
 Q_SIGNALS:
     void runStarted(const QString& folder);
+    void runQueued(const QString& name);
     void failed(const QString& sentence);
 
 private:
     void build();
     void changed();
-    void start();
+    void start(session::When when);
 
     Context m_context;
     bool m_starting = false;
     QPlainTextEdit* m_line = nullptr;
     QLineEdit *m_folder = nullptr, *m_name = nullptr;
     QLabel* m_state = nullptr;
-    QPushButton* m_start = nullptr;
+    QPushButton *m_start = nullptr, *m_queue = nullptr;
 };
 
 }  // namespace lathe::pages

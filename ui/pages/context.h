@@ -3,6 +3,7 @@
 
 #include "pages/prompts.h"
 #include "session/launcher.h"
+#include "session/queue_feed.h"
 #include "session/settings.h"
 #include "session/workspace.h"
 
@@ -31,6 +32,7 @@ struct Context {
     session::Workspace& workspace;
     session::Launcher& launcher;
     LaunchReplies& replies;
+    session::QueueFeed& queue;
     session::Settings& settings;
     Prompts& prompts;
 };

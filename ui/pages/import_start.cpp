@@ -33,7 +33,7 @@ void ImportStart::build() {
     form.add(tr("Follow the files while they grow"), m_follow);
     m_start = theme::button(tr("Import"), theme::Icon::Data, theme::ButtonKind::Primary);
     m_start->setObjectName(QStringLiteral("importStart"));
-    m_state = form.finish(m_start);
+    m_state = form.finish({m_start});
     connect(m_folder, &QLineEdit::textChanged, this, &ImportStart::changed);
     connect(m_start, &QPushButton::clicked, this, &ImportStart::start);
 }

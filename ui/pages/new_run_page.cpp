@@ -109,6 +109,9 @@ QWidget* NewRunPage::buildFoot() {
     m_state = theme::label({});
     m_state->setObjectName(QStringLiteral("formState"));
     row->addWidget(m_state, 1);
+    m_queue = theme::button(tr("Put in the queue"), theme::Icon::Queue);
+    m_queue->setObjectName(QStringLiteral("startQueued"));
+    row->addWidget(m_queue);
     m_start = theme::button(tr("Start training"), theme::Icon::Play, theme::ButtonKind::Primary);
     m_start->setObjectName(QStringLiteral("start"));
     row->addWidget(m_start);
@@ -121,13 +124,15 @@ void NewRunPage::connectAll() {
         Q_EMIT subtitleChanged();
     });
     connect(m_command, &CommandStart::runStarted, this, &NewRunPage::runStarted);
+    connect(m_command, &CommandStart::runQueued, this, &NewRunPage::runQueued);
     connect(m_command, &CommandStart::failed, this, &NewRunPage::failed);
     connect(m_import, &ImportStart::imported, this, &NewRunPage::imported);
     connect(m_import, &ImportStart::failed, this, &NewRunPage::failed);
     connect(&m_model, &form::FormModel::changed, this, &NewRunPage::changed);
     connect(&m_model, &form::FormModel::loaded, this, &NewRunPage::changed);
     connect(m_plan, &PlanCard::fieldChosen, m_form, &form::SchemaForm::reveal);
-    connect(m_start, &QPushButton::clicked, this, &NewRunPage::start);
+    connect(m_start, &QPushButton::clicked, this, [this] { start(session::When::Now); });
+    connect(m_queue, &QPushButton::clicked, this, [this] { start(session::When::Queued); });
     connect(m_presets, &QComboBox::activated, this, [this](int index) { choosePreset(m_presets->itemText(index)); });
     connect(m_data, &DataCard::dataChosen, this, &NewRunPage::chooseOwnData);
     connect(&m_scan, &DataScan::progressed, m_data, &DataCard::showProgress);
@@ -238,7 +243,10 @@ void NewRunPage::changed() {
     m_state->setText(errors > 0 ? tr("%n problem(s)", nullptr, errors) : all);
     m_start->setEnabled(errors == 0 && !m_starting);
     m_start->setText(m_starting ? tr("Starting…") : tr("Start training"));
-    m_start->setToolTip(errors > 0 ? tr("Mend the problems on the right first.") : QString());
+    const QString mend = errors > 0 ? tr("Mend the problems on the right first.") : QString();
+    m_start->setToolTip(mend);
+    m_queue->setEnabled(m_start->isEnabled());
+    m_queue->setToolTip(mend.isEmpty() ? tr("Starts when no other run uses its device, behind those that wait already") : mend);
     const QString source = m_origin == Origin::Preset || m_origin == Origin::File ? m_originName : QStringLiteral("run.yaml");
     m_plan->setCommand(m_context.launcher.commandText(source, settings()));
     if (!m_model.lastChanged().isEmpty()) m_context.settings.setValue(QStringLiteral("form/lastChanged"), m_model.lastChanged());
@@ -324,31 +332,27 @@ void NewRunPage::applyOwnData(const ScanResult& result) {
     rememberScanned();
 }
 
-void NewRunPage::start() {
+void NewRunPage::start(session::When when) {
     if (m_model.blocked() || m_starting) return;
     m_starting = true;
     changed();
-    m_context.replies.await(launch(), this, [this](const session::LaunchResult& result) {
+    m_context.replies.await(launch(when), this, [this, when](const session::LaunchResult& result) {
         m_starting = false;
         changed();
-        if (result.ok) Q_EMIT runStarted(result.folder);
-        else Q_EMIT failed(result.sentence);
+        if (!result.ok) Q_EMIT failed(result.sentence);
+        else if (when == session::When::Queued) Q_EMIT runQueued(result.name);
+        else Q_EMIT runStarted(result.folder);
     });
 }
 
-quint64 NewRunPage::launch() {
-    if (m_origin == Origin::Run) return m_context.launcher.again(m_originName, settings());
-    if (m_origin == Origin::Preset) {
-        // By its name, so that the run knows the preset it was made from.
-        QStringList arguments{QStringLiteral("run"), m_originName, QStringLiteral("--detach")};
-        for (const QString& setting : settings()) arguments << QStringLiteral("--set") << setting;
-        return m_context.launcher.verb(arguments);
-    }
+quint64 NewRunPage::launch(session::When when) {
+    if (m_origin == Origin::Run) return m_context.launcher.again(m_originName, settings(), when);
+    if (m_origin == Origin::Preset) return m_context.launcher.runOf({m_originName}, settings(), when);
     // The file may have changed since: what the form shows is what is run.
     const config::RunConfig config = config::fromValues(m_model.values());
     const config::RunConfig base = config::fromValues(m_model.baseline());
     const QString name = config.run.name.empty() ? toQt(config::suggestName(toStd(m_originTitle), base, config)) : toQt(config.run.name);
-    return m_context.launcher.run(toQt(config::toYaml(config)), name);
+    return m_context.launcher.run(toQt(config::toYaml(config)), name, {}, when);
 }
 
 void NewRunPage::saveDraft() {

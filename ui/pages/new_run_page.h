@@ -50,6 +50,7 @@ public:
 
 Q_SIGNALS:
     void runStarted(const QString& folder);
+    void runQueued(const QString& name);
     void imported(const QStringList& folders, const QString& sentence);
     void failed(const QString& sentence);
     void subtitleChanged();
@@ -72,8 +73,8 @@ private:
     void takeScan(const ScanResult& result);
     void applyOwnData(const ScanResult& result);
     QStringList settings() const;
-    void start();
-    quint64 launch();
+    void start(session::When when);
+    quint64 launch(session::When when);
 
     Context m_context;
     form::FormModel m_model;
@@ -95,7 +96,7 @@ private:
     PlanCard* m_plan = nullptr;
     QComboBox* m_presets = nullptr;
     QLabel* m_state = nullptr;
-    QPushButton* m_start = nullptr;
+    QPushButton *m_start = nullptr, *m_queue = nullptr;
 };
 
 }  // namespace lathe::pages

@@ -40,6 +40,7 @@ RunActions::RunActions(Context context, RunVerbs& verbs, QWidget* parent) : QWid
     connect(m_stop, &QPushButton::clicked, this, &RunActions::stop);
     connect(m_continue, &QPushButton::clicked, this, [this] { m_verbs.continueRun(folder()); });
     connect(m_again, &QPushButton::clicked, this, [this] { Q_EMIT runAgain(folder()); });
+    connect(&m_context.queue, &session::QueueFeed::changed, this, &RunActions::refresh);
     connect(m_more, &QToolButton::clicked, this, &RunActions::showMenu);
 }
 
@@ -66,8 +67,12 @@ void RunActions::refresh() {
     if (!m_session) return;
     const session::Standing& now = m_session->standing();
     const bool alive = m_session->isAlive(), paused = now.state == rundir::State::Paused, stopping = now.state == rundir::State::Stopping;
-    for (QPushButton* button : {m_pause, m_save, m_stop}) button->setVisible(alive);
+    for (QPushButton* button : {m_pause, m_save}) button->setVisible(alive);
     for (QPushButton* button : {m_continue, m_again}) button->setVisible(!alive);
+    const bool queued = now.state == rundir::State::Queued;
+    m_stop->setVisible(alive || queued);
+    m_stop->setText(queued ? tr("Take out…") : tr("Stop…"));
+    m_continue->setVisible(!alive && !queued);
     m_pause->setText(paused ? tr("Unpause") : tr("Pause"));
     m_pause->setIcon(theme::icon(paused ? theme::Icon::Play : theme::Icon::Pause));
     const QString notHere = now.onThisHost ? QString() : tr("The run is up on another machine.");
@@ -77,6 +82,10 @@ void RunActions::refresh() {
     for (QPushButton* button : {m_pause, m_save, m_stop}) {
         button->setEnabled(why.isEmpty());
         button->setToolTip(why);
+    }
+    if (queued) {
+        m_stop->setEnabled(true);
+        m_stop->setToolTip(tr("Takes the run out of the queue; it does not start"));
     }
     if (why.isEmpty()) {
         m_save->setToolTip(tr("Writes a checkpoint after the update under way (Ctrl+S)"));
@@ -114,6 +123,7 @@ void RunActions::togglePause() {
 
 void RunActions::stop() {
     if (m_session && m_session->isAlive()) m_verbs.stop(*m_session);
+    if (m_session && m_session->standing().state == rundir::State::Queued) m_verbs.takeOutOfQueue(m_session->id(), m_session->name());
 }
 
 void RunActions::showMenu() {
@@ -129,7 +139,7 @@ void RunActions::showMenu() {
     };
     const bool star = m_session->user().star, archived = m_session->user().archived;
     if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
-    else if (kindOf(m_session->summary()) == RunKind::Training) add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
+    else if (kindOf(m_session->summary()) == RunKind::Training && m_session->standing().state != rundir::State::Queued) add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
     add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
     add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });
     add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });
@@ -138,8 +148,10 @@ void RunActions::showMenu() {
     add(theme::Icon::Folder, tr("Open the folder"), [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(toQt(m_session->run().place().string()))); });
     menu->addSeparator();
     QAction* trash = add(theme::Icon::Trash, tr("Move to trash…"), [this] { m_verbs.moveToTrash(folder()); });
-    trash->setEnabled(!m_session->isAlive());
+    const bool queued = m_session->standing().state == rundir::State::Queued;
+    trash->setEnabled(!m_session->isAlive() && !queued);
     if (m_session->isAlive()) trash->setToolTip(tr("The run is up; stop it first."));
+    if (queued) trash->setToolTip(tr("It waits in the queue; take it out first."));
     menu->popup(m_more->mapToGlobal(QPoint(m_more->width() - menu->sizeHint().width(), m_more->height() + 4)));
 }
 

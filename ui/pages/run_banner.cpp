@@ -13,7 +13,7 @@ namespace {
 using rundir::State;
 
 bool endedBadly(State state) {
-    return !rundir::isAlive(state) && state != State::Completed && state != State::Stopped;
+    return !rundir::isAlive(state) && state != State::Queued && state != State::Completed && state != State::Stopped;
 }
 
 }  // namespace
@@ -46,12 +46,14 @@ RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
 
 QString RunBanner::text() const { return m_text->text(); }
 
-void RunBanner::show(const session::RunSession& session) {
+void RunBanner::show(const session::RunSession& session, const QString& waits) {
     const session::Standing& now = session.standing();
     const bool bad = endedBadly(now.state), curves = session.data().points() > 0;
     QString text;
     if (!session.problem().isEmpty()) {
         text = session.problem();
+    } else if (now.state == State::Queued) {
+        text = waits.isEmpty() ? now.why : waits;
     } else if (bad) {
         text = now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why;
     } else if (rundir::isAlive(now.state) && !curves) {
@@ -67,9 +69,9 @@ void RunBanner::show(const session::RunSession& session) {
     setVisible(!text.isEmpty());
     if (text.isEmpty()) return;
     m_text->setText(text);
-    const bool waiting = rundir::isAlive(now.state) && !curves;
-    m_icon->setPixmap(theme::icon(waiting ? theme::Icon::Clock : theme::Icon::Warning,
-                                  waiting ? theme::Tone::Muted : bad ? theme::Tone::Danger : theme::Tone::Warning).pixmap(QSize(16, 16), devicePixelRatioF()));
+    const bool waiting = rundir::isAlive(now.state) && !curves, queued = now.state == State::Queued;
+    m_icon->setPixmap(theme::icon(waiting || queued ? theme::Icon::Clock : theme::Icon::Warning,
+                                  waiting || queued ? theme::Tone::Muted : bad ? theme::Tone::Danger : theme::Tone::Warning).pixmap(QSize(16, 16), devicePixelRatioF()));
     m_bar->setVisible(waiting);
     m_bar->setRange(0, now.phase.total);
     m_bar->setValue(now.phase.done);

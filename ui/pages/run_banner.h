@@ -17,7 +17,8 @@ class RunBanner : public QFrame {
 
 public:
     explicit RunBanner(QWidget* parent = nullptr);
-    void show(const session::RunSession& session);
+    /// `waits`: where it stands in the queue, or empty.
+    void show(const session::RunSession& session, const QString& waits = {});
     QString text() const;
 
 Q_SIGNALS:

@@ -181,6 +181,21 @@ void RunVerbs::moveToTrash(const QString& folder) {
     });
 }
 
+void RunVerbs::takeOutOfQueue(const QString& id, const QString& name) {
+    const Question question{tr("Take %1 out of the queue?").arg(name),
+                            tr("It does not start. It stays in the list of runs, from where it can be run again."),
+                            {{tr("Cancel")}, {tr("Take out"), false, true}}};
+    m_context.prompts.ask(m_parent, question, [=, this](int choice) {
+        if (choice != 1) return;
+        m_context.replies.await(m_context.launcher.verb({QStringLiteral("queue"), QStringLiteral("remove"), id}), this, [=, this](const session::LaunchResult& result) {
+            m_context.queue.refresh();
+            m_context.workspace.refresh();
+            if (result.ok) Q_EMIT said(tr("%1 is out of the queue.").arg(name));
+            else Q_EMIT failed(result.sentence);
+        });
+    });
+}
+
 void RunVerbs::stop(session::RunSession& session) {
     std::int64_t savedStep = 0, savedNs = 0;
     for (const session::CheckpointItem& item : session.checkpoints()) {

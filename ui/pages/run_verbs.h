@@ -27,6 +27,8 @@ public:
     void exportRun(const QString& folder, const QString& checkpoint);
     void deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step);
     void moveToTrash(const QString& folder);
+    /// `id` of a run that waits in the queue.
+    void takeOutOfQueue(const QString& id, const QString& name);
 
     /// Stop and save, or discard with what is lost said in updates and minutes.
     void stop(session::RunSession& session);

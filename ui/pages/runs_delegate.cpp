@@ -129,7 +129,9 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     case RunsModel::Name: paintName(painter, option.rect, index); break;
     case RunsModel::State: {
         const auto state = rundir::State(index.data(RunsModel::StateRole).toInt());
-        theme::Pill::paint(painter, QRectF(option.rect).adjusted(kPadding, 0, 0, -1), stateWord(state), theme::toneColor(stateTone(state)));
+        const int place = index.data(RunsModel::PlaceRole).toInt();
+        const QString word = place > 0 && state == rundir::State::Queued ? stateWord(state) + QStringLiteral(" · %1").arg(place) : stateWord(state);
+        theme::Pill::paint(painter, QRectF(option.rect).adjusted(kPadding, 0, 0, -1), word, theme::toneColor(stateTone(state)));
         break;
     }
     case RunsModel::Progress: paintProgress(painter, option.rect, index); break;

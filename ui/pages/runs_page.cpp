@@ -34,9 +34,21 @@ RunsPage::RunsPage(Context context, RunVerbs& verbs, QWidget* parent)
     : QWidget(parent), m_context(context), m_verbs(verbs), m_model(&context.workspace) {
     build();
     connect(&m_context.workspace, &session::Workspace::runsChanged, this, &RunsPage::refresh);
+    connect(&m_context.queue, &session::QueueFeed::changed, this, &RunsPage::takePlaces);
     connect(&m_model, &RunsModel::modelReset, this, &RunsPage::refresh);
     connect(&m_model, &RunsModel::checkedChanged, this, &RunsPage::refresh);
+    takePlaces();
     refresh();
+}
+
+/// A run that starts leaves the queue: how it stands now is asked for at once.
+void RunsPage::takePlaces() {
+    std::map<std::string, int> places;
+    const auto& runs = m_context.queue.now().runs;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        if (!runs[i].key.isEmpty()) places[toStd(runs[i].key)] = int(i) + 1;
+    m_model.setPlaces(std::move(places));
+    m_context.workspace.refresh();
 }
 
 void RunsPage::build() {
@@ -185,7 +197,8 @@ void RunsPage::showMenu(const QPoint& at) {
         action->setToolTip(whyNot);
         connect(action, &QAction::triggered, this, slot);
     };
-    const QString running = alive ? tr("The run is up; stop it first.") : QString();
+    const int place = m_context.queue.placeOf(folder);
+    const QString running = alive ? tr("The run is up; stop it first.") : place > 0 ? tr("It waits in the queue; take it out first.") : QString();
     add(theme::Icon::Run, tr("Open"), [this, folder] { Q_EMIT openRun(folder); });
     const RunKind kind = kindOf(entry->summary);
     const QString never = whyNoCheckpoints(kind);
@@ -199,6 +212,10 @@ void RunsPage::showMenu(const QPoint& at) {
     add(theme::Icon::Star, star ? tr("Remove the star") : tr("Star"), [this, folder, star] { m_verbs.setStar(folder, !star); });
     add(theme::Icon::Archive, archived ? tr("Take out of the archive") : tr("Archive"), [this, folder, archived] { m_verbs.setArchived(folder, !archived); });
     menu->addSeparator();
+    if (place > 0) {
+        const session::QueuedRun queued = m_context.queue.now().runs[std::size_t(place) - 1];
+        add(theme::Icon::Close, tr("Take out of the queue…"), [this, queued] { m_verbs.takeOutOfQueue(queued.id, queued.name); });
+    }
     add(theme::Icon::Trash, tr("Move to trash…"), [this, folder] { m_verbs.moveToTrash(folder); }, running);
     menu->popup(m_table->viewport()->mapToGlobal(at));
 }

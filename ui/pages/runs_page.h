@@ -40,6 +40,7 @@ private:
     QWidget* buildBar();
     void buildTable();
     void refresh();
+    void takePlaces();
     void showMenu(const QPoint& at);
     QString selectedRun() const;
     void openSelected();

@@ -63,13 +63,13 @@ void StartForm::addPath(const QString& label, QLineEdit* editor) {
     });
 }
 
-QLabel* StartForm::finish(QPushButton* start) {
+QLabel* StartForm::finish(std::initializer_list<QPushButton*> buttons) {
     QFrame* foot = theme::card();
     auto* row = new QHBoxLayout(foot);
     row->setContentsMargins(16, 10, 12, 10);
     QLabel* state = theme::label({}, theme::TextRole::Body, "muted");
     row->addWidget(state, 1);
-    row->addWidget(start);
+    for (QPushButton* button : buttons) row->addWidget(button);
     m_column->addWidget(foot);
     return state;
 }

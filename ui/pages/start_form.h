@@ -4,6 +4,8 @@
 
 #include <QString>
 
+#include <initializer_list>
+
 class QFormLayout;
 class QLabel;
 class QLineEdit;
@@ -21,8 +23,8 @@ public:
     void add(const QString& label, QWidget* editor);
     /// With a button that asks for a folder.
     void addPath(const QString& label, QLineEdit* editor);
-    /// The foot; returns where the state is told.
-    QLabel* finish(QPushButton* start);
+    /// The foot; returns where the state is told. The last button is the one that most people want.
+    QLabel* finish(std::initializer_list<QPushButton*> buttons);
 
 private:
     QWidget* m_page;

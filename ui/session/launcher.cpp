@@ -32,6 +32,8 @@ QStringList withSettings(QStringList arguments, const QStringList& settings) {
     return arguments;
 }
 
+QString word(When when) { return when == When::Queued ? QStringLiteral("--queue") : QStringLiteral("--detach"); }
+
 QStringList withCurve(QStringList arguments, bool newCurve) {
     if (newCurve) arguments << QStringLiteral("--new-curve");
     return arguments;
@@ -57,6 +59,7 @@ LaunchResult resultOf(const ChildProcess::Ended& ended) {
     const QJsonObject object = QJsonDocument::fromJson(result.json).object();
     result.folder = QDir(object.value(QStringLiteral("folder")).toString()).dirName();
     if (result.folder == QLatin1String(".")) result.folder.clear();
+    result.name = object.value(QStringLiteral("name")).toString();
     result.ok = ended.exitCode == 0;
     if (!result.ok)
         result.sentence = ended.exitCode < 0 ? Launcher::tr("lathe-trainer was ended by signal %1").arg(ended.signal)
@@ -79,7 +82,7 @@ Launcher::~Launcher() = default;
 void Launcher::setProgram(std::filesystem::path program) { m_program = std::move(program); }
 int Launcher::running() const { return int(m_jobs.size()); }
 
-quint64 Launcher::run(const QString& yaml, const QString& name, const QStringList& settings) {
+quint64 Launcher::run(const QString& yaml, const QString& name, const QStringList& settings, When when) {
     QTemporaryFile file(QDir::tempPath() + QStringLiteral("/lathe-XXXXXX.yaml"));
     file.setAutoRemove(false);
     const QByteArray text = yaml.toUtf8();
@@ -91,16 +94,20 @@ quint64 Launcher::run(const QString& yaml, const QString& name, const QStringLis
         fail(number, tr("Cannot write the configuration to %1: %2. Free some space there").arg(QDir::tempPath(), file.errorString()));
         return number;
     }
-    QStringList arguments{QStringLiteral("run"), file.fileName(), QStringLiteral("--detach")};
+    QStringList arguments{QStringLiteral("run"), file.fileName(), word(when)};
     if (!name.isEmpty()) arguments << QStringLiteral("--set") << QStringLiteral("run.name=") + name;
     return start(withSettings(arguments, settings), path);
 }
 
-quint64 Launcher::startRun(const QString& verb, const QString& reference, const QStringList& settings) {
-    return start(withSettings({verb, reference, QStringLiteral("--detach")}, settings));
+quint64 Launcher::runOf(const QStringList& words, const QStringList& settings, When when) {
+    return start(withSettings(QStringList{QStringLiteral("run")} + words + QStringList{word(when)}, settings));
 }
 
-quint64 Launcher::again(const QString& run, const QStringList& settings) { return startRun(QStringLiteral("again"), run, settings); }
+quint64 Launcher::startRun(const QString& verb, const QString& reference, const QStringList& settings, When when) {
+    return start(withSettings({verb, reference, word(when)}, settings));
+}
+
+quint64 Launcher::again(const QString& run, const QStringList& settings, When when) { return startRun(QStringLiteral("again"), run, settings, when); }
 
 quint64 Launcher::continueRun(const QString& run, const QStringList& settings, bool newCurve) {
     QStringList words{QStringLiteral("continue"), run, QStringLiteral("--detach")};
@@ -165,7 +172,7 @@ void Launcher::fail(quint64 number, const QString& sentence) {
             std::filesystem::remove(job->second->temporary, ignored);
             m_jobs.erase(job);
         }
-        Q_EMIT finished(number, LaunchResult{false, {}, {}, sentence, -1});
+        Q_EMIT finished(number, LaunchResult{false, {}, {}, {}, sentence, -1});
     }, Qt::QueuedConnection);
 }
 

@@ -14,9 +14,13 @@
 
 namespace lathe::session {
 
+/// Whether a run begins at once or when its device is free.
+enum class When { Now, Queued };
+
 struct LaunchResult {
     bool ok = false;
     QString folder;       ///< name of the run folder below runs/
+    QString name;         ///< what people call the run, where one was started
     QByteArray json;      ///< the last line of standard output, as it came
     QString sentence;     ///< why it failed, for people
     int exitCode = -1;    ///< -1: could not be started or was killed
@@ -32,8 +36,10 @@ public:
 
     /// Each returns a number that finished() repeats. `settings`: "section.key=value".
     /// `yaml` is a whole configuration; relative paths in it are taken from `base`. `preset` names the run, may be empty.
-    quint64 run(const QString& yaml, const QString& name = {}, const QStringList& settings = {});
-    quint64 again(const QString& run, const QStringList& settings = {});
+    quint64 run(const QString& yaml, const QString& name = {}, const QStringList& settings = {}, When when = When::Now);
+    quint64 again(const QString& run, const QStringList& settings = {}, When when = When::Now);
+    /// As run(), but of a preset, a file or a command (`words`: what names it), so that the run knows what it was made from.
+    quint64 runOf(const QStringList& words, const QStringList& settings, When when);
     /// `newCurve`: the learning-rate curve is made anew for the length that the run has now.
     quint64 continueRun(const QString& run, const QStringList& settings = {}, bool newCurve = false);
     quint64 rollBack(const QString& run, const QString& checkpoint, const QStringList& settings = {});
@@ -55,7 +61,7 @@ Q_SIGNALS:
 private:
     struct Job;
     quint64 start(const QStringList& arguments, std::filesystem::path temporary = {});
-    quint64 startRun(const QString& verb, const QString& reference, const QStringList& settings);
+    quint64 startRun(const QString& verb, const QString& reference, const QStringList& settings, When when = When::Now);
     void fail(quint64 number, const QString& sentence);
     void jobEnded(quint64 number);
 

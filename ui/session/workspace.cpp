@@ -53,14 +53,17 @@ RunEntry entryOf(const rundir::RunFolder& run, const std::string& summaryJson, b
     return entry;
 }
 
+/// By itself it becomes another state.
+bool changesAlone(rundir::State state) { return rundir::isAlive(state) || state == rundir::State::Queued; }
+
 void judge(const rundir::RunFolder& run, RunEntry& entry) {
-    if (!rundir::isAlive(entry.summary.state)) return;
+    if (!changesAlone(entry.summary.state)) return;
     const launch::Standing standing = launch::standingOf(run);
     entry.state = standing.state;
     entry.why = toQt(standing.why);
 }
 
-/// Straight from their folders: cheap for the few runs that are up, however many others there are.
+/// Straight from their folders: cheap for the few runs that are up or wait, however many others there are.
 Look lookAtSome(const std::filesystem::path& workspace, const std::vector<std::string>& folders) {
     Look found;
     found.whole = false;
@@ -179,7 +182,7 @@ void Workspace::Impl::look(bool whole) {
     }
     std::vector<std::string> up;
     for (const RunEntry& entry : runs)
-        if (rundir::isAlive(entry.state) || rundir::isAlive(entry.summary.state)) up.push_back(entry.folder);
+        if (changesAlone(entry.state) || changesAlone(entry.summary.state)) up.push_back(entry.folder);
     if (!whole && up.empty()) return;
     looking = true;
     const auto taken = [this](Look found) { take(std::move(found)); };

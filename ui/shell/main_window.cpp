@@ -3,6 +3,7 @@
 #include "base/file_system.h"
 #include "pages/compare_page.h"
 #include "pages/new_run_page.h"
+#include "pages/queue_page.h"
 #include "pages/runs_page.h"
 #include "session/qt_text.h"
 #include "shell/message_bar.h"
@@ -33,8 +34,8 @@ std::filesystem::path prepared(const std::filesystem::path& workspace, QString& 
 }  // namespace
 
 MainWindow::MainWindow(const std::filesystem::path& workspace, Surroundings surroundings)
-    : m_surroundings(surroundings), m_workspace(prepared(workspace, m_folderProblem)), m_launcher(workspace), m_replies(m_launcher),
-      m_context{m_workspace, m_launcher, m_replies, surroundings.settings, surroundings.prompts} {
+    : m_surroundings(surroundings), m_workspace(prepared(workspace, m_folderProblem)), m_launcher(workspace), m_queue(workspace), m_replies(m_launcher),
+      m_context{m_workspace, m_launcher, m_replies, m_queue, surroundings.settings, surroundings.prompts} {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("Lathe"));
     setWindowIcon(theme::appIcon());
@@ -86,6 +87,13 @@ void MainWindow::compare(const QStringList& folders) {
     openPage(Page::Compare);
 }
 
+/// The form stays open: the next one may be put behind it at once.
+void MainWindow::runWasQueued(const QString& name) {
+    m_workspace.refresh();
+    m_queue.refresh();
+    m_messages->say(tr("%1 is in the queue and starts when its device is free.").arg(name));
+}
+
 void MainWindow::runWasRemoved(const QString& folder) {
     if (m_run->folder() != folder) return;
     m_run->open({});
@@ -96,6 +104,7 @@ void MainWindow::refreshTop() {
     switch (m_page) {
     case Page::NewRun: m_top->setTitle(tr("New run"), m_newRun->subtitle()); break;
     case Page::Runs: m_top->setTitle(tr("Runs"), m_runs->subtitle()); break;
+    case Page::Queue: m_top->setTitle(tr("Queue"), m_queuePage->subtitle()); break;
     case Page::Compare: m_top->setTitle(tr("Compare"), m_compare->subtitle()); break;
     case Page::Devices: m_top->setTitle(tr("Devices"), {}); break;
     case Page::Run: m_top->setTitle(m_run->session() ? m_run->session()->name() : QString(), m_run->subtitle()); break;

@@ -17,6 +17,7 @@ namespace lathe::pages {
 class ComparePage;
 class DevicesPage;
 class NewRunPage;
+class QueuePage;
 class RunsPage;
 class RunVerbs;
 }
@@ -55,6 +56,8 @@ public:
     session::Launcher& launcher() { return m_launcher; }
     pages::NewRunPage& newRunPage() { return *m_newRun; }
     pages::RunsPage& runsPage() { return *m_runs; }
+    pages::QueuePage& queuePage() { return *m_queuePage; }
+    session::QueueFeed& queue() { return m_queue; }
     pages::ComparePage& comparePage() { return *m_compare; }
     pages::RunPage& runPage() { return *m_run; }
     MessageBar& messages() { return *m_messages; }
@@ -69,6 +72,7 @@ private:
     void refreshTop();
     void runAgain(const QString& folder);
     void compare(const QStringList& folders);
+    void runWasQueued(const QString& name);
     void runWasRemoved(const QString& folder);
     void runEnded(const QString& folder, const QString& sentence);
     void save();
@@ -79,6 +83,7 @@ private:
     QString m_folderProblem;
     session::Workspace m_workspace;
     session::Launcher m_launcher;
+    session::QueueFeed m_queue;
     pages::LaunchReplies m_replies;
     pages::Context m_context;
     Page m_page = Page::NewRun;
@@ -91,6 +96,7 @@ private:
     RunWatch* m_watch = nullptr;
     pages::NewRunPage* m_newRun = nullptr;
     pages::RunsPage* m_runs = nullptr;
+    pages::QueuePage* m_queuePage = nullptr;
     pages::ComparePage* m_compare = nullptr;
     pages::DevicesPage* m_devices = nullptr;
     pages::RunPage* m_run = nullptr;

@@ -2,6 +2,7 @@
 #include "pages/compare_page.h"
 #include "pages/devices_page.h"
 #include "pages/new_run_page.h"
+#include "pages/queue_page.h"
 #include "pages/run_verbs.h"
 #include "pages/runs_page.h"
 #include "shell/main_window.h"
@@ -24,7 +25,7 @@ void MainWindow::build() {
     auto* row = new QHBoxLayout(root);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
-    m_rail = new Rail(m_workspace, m_surroundings.settings.value(QStringLiteral("window/language")).toString());
+    m_rail = new Rail(m_workspace, m_queue, m_surroundings.settings.value(QStringLiteral("window/language")).toString());
     row->addWidget(m_rail);
     auto* column = new QVBoxLayout;
     column->setSpacing(0);
@@ -35,11 +36,12 @@ void MainWindow::build() {
     m_stack = new QStackedWidget;
     m_newRun = new pages::NewRunPage(m_context);
     m_runs = new pages::RunsPage(m_context, *m_verbs);
+    m_queuePage = new pages::QueuePage(m_context, *m_verbs);
     m_compare = new pages::ComparePage(m_context);
     m_devices = new pages::DevicesPage;
     m_run = new pages::RunPage(m_context, *m_verbs);
     // In the order of Page.
-    for (QWidget* page : {static_cast<QWidget*>(m_newRun), static_cast<QWidget*>(m_runs), static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_devices), static_cast<QWidget*>(m_run)}) {
+    for (QWidget* page : {static_cast<QWidget*>(m_newRun), static_cast<QWidget*>(m_runs), static_cast<QWidget*>(m_queuePage), static_cast<QWidget*>(m_compare), static_cast<QWidget*>(m_devices), static_cast<QWidget*>(m_run)}) {
         page->setFocusPolicy(Qt::ClickFocus);
         m_stack->addWidget(page);
     }
@@ -62,6 +64,7 @@ void MainWindow::connectPages() {
         m_workspace.refresh();
         openRun(folder);
     });
+    connect(m_newRun, &pages::NewRunPage::runQueued, this, &MainWindow::runWasQueued);
     connect(m_newRun, &pages::NewRunPage::imported, this, [this](const QStringList& folders, const QString& sentence) {
         m_workspace.refresh();
         if (folders.size() == 1) openRun(folders.front());
@@ -75,6 +78,10 @@ void MainWindow::connectPages() {
     connect(m_runs, &pages::RunsPage::compare, this, &MainWindow::compare);
     connect(m_runs, &pages::RunsPage::newRun, this, [this] { openPage(Page::NewRun); });
     connect(m_runs, &pages::RunsPage::subtitleChanged, this, &MainWindow::refreshTop);
+    connect(m_queuePage, &pages::QueuePage::openRun, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_queuePage, &pages::QueuePage::newRun, this, [this] { openPage(Page::NewRun); });
+    connect(m_queuePage, &pages::QueuePage::failed, m_messages, &MessageBar::fail);
+    connect(m_queuePage, &pages::QueuePage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_compare, &pages::ComparePage::chooseRuns, this, [this] { openPage(Page::Runs); });
     connect(m_compare, &pages::ComparePage::runsChanged, this, &MainWindow::refreshTop);
     connect(m_run, &RunPage::sessionChanged, this, &MainWindow::refreshTop);
@@ -97,7 +104,7 @@ void MainWindow::connectPages() {
 
 void MainWindow::addShortcuts() {
     const auto add = [this](const QKeySequence& keys, auto slot) { connect(new QShortcut(keys, this), &QShortcut::activated, this, slot); };
-    for (int i = 0; i < 4; ++i) add(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + i)), [this, i] { openPage(Page(i)); });
+    for (int i = 0; i < kRailPages; ++i) add(QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + i)), [this, i] { openPage(Page(i)); });
     add(QKeySequence(Qt::CTRL | Qt::Key_P), [this] { m_switcher->open(); });
     add(QKeySequence::New, [this] { openPage(Page::NewRun); });
     add(QKeySequence::Save, [this] {

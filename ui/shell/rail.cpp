@@ -65,7 +65,8 @@ private:
 
 }  // namespace
 
-Rail::Rail(session::Workspace& workspace, const QString& language, QWidget* parent) : QWidget(parent), m_workspace(workspace) {
+Rail::Rail(session::Workspace& workspace, session::QueueFeed& queue, const QString& language, QWidget* parent)
+    : QWidget(parent), m_workspace(workspace), m_queue(queue) {
     theme::setRole(this, "rail");
     setAttribute(Qt::WA_StyledBackground);
     setObjectName(QStringLiteral("rail"));
@@ -96,7 +97,9 @@ Rail::Rail(session::Workspace& workspace, const QString& language, QWidget* pare
     addTheme(column);
     addLanguages(m_theme->menu(), language);
     connect(&m_workspace, &session::Workspace::runsChanged, this, &Rail::refreshRuns);
+    connect(&m_queue, &session::QueueFeed::changed, this, &Rail::refreshQueue);
     refreshRuns();
+    refreshQueue();
 }
 
 void Rail::addPages(QVBoxLayout* column) {
@@ -107,6 +110,7 @@ void Rail::addPages(QVBoxLayout* column) {
     };
     const Item items[] = {{theme::Icon::NewRun, tr("New run"), "railNewRun"},
                           {theme::Icon::Runs, tr("Runs"), "railRuns"},
+                          {theme::Icon::Queue, tr("Queue"), "railQueue"},
                           {theme::Icon::Compare, tr("Compare"), "railCompare"},
                           {theme::Icon::Devices, tr("Devices"), "railDevices"}};
     auto* group = new QButtonGroup(this);
@@ -176,6 +180,13 @@ void Rail::refreshTheme() {
 void Rail::setPage(Page page) {
     const auto index = std::size_t(page == Page::Run ? Page::Runs : page);
     m_pages[index]->setChecked(true);
+}
+
+void Rail::refreshQueue() {
+    const auto count = int(m_queue.now().runs.size());
+    QToolButton* button = m_pages[std::size_t(Page::Queue)];
+    button->setText(QStringLiteral("  ") + (count > 0 ? tr("Queue · %1").arg(count) : tr("Queue")));
+    button->setAccessibleName(count > 0 ? tr("Queue, %n run(s) wait", nullptr, count) : tr("Queue"));
 }
 
 void Rail::refreshRuns() {

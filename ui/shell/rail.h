@@ -1,6 +1,7 @@
-// The rail at the left: the four pages, the runs that are up now, and the theme.
+// The rail at the left: the pages, the runs that are up now, and the theme.
 #pragma once
 
+#include "session/queue_feed.h"
 #include "session/workspace.h"
 #include "theme/theme.h"
 
@@ -15,14 +16,15 @@ class QVBoxLayout;
 namespace lathe::shell {
 
 /// Pages of the window. A run has no place in the rail of its own: it belongs to Runs.
-enum class Page { NewRun, Runs, Compare, Devices, Run };
+enum class Page { NewRun, Runs, Queue, Compare, Devices, Run };
+inline constexpr int kRailPages = int(Page::Run);
 
 class Rail : public QWidget {
     Q_OBJECT
 
 public:
     /// `language` as it was chosen.
-    Rail(session::Workspace& workspace, const QString& language, QWidget* parent = nullptr);
+    Rail(session::Workspace& workspace, session::QueueFeed& queue, const QString& language, QWidget* parent = nullptr);
     void setPage(Page page);
 
 Q_SIGNALS:
@@ -36,9 +38,11 @@ private:
     void addTheme(QVBoxLayout* column);
     void addLanguages(QMenu* menu, const QString& chosen);
     void refreshRuns();
+    void refreshQueue();
     void refreshTheme();
 
     session::Workspace& m_workspace;
+    session::QueueFeed& m_queue;
     std::vector<QToolButton*> m_pages;
     QVBoxLayout* m_runs = nullptr;
     QToolButton* m_theme = nullptr;

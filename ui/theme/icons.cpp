@@ -96,6 +96,9 @@ Glyph glyph(Icon which) {
     case Icon::Again: return {"M19 5V10H14 M18.4 10C17 6.6 14 5 11 5.4C7 6 4.4 9 4.6 12.8C4.8 16.6 8 19.4 11.6 19.3C14.4 19.2 16.6 17.8 17.8 15.6"};
     case Icon::Data: return {"M4 5H10V11H4Z M14 5H20V11H14Z M4 14H10V20H4Z M14 14H20V20H14Z"};
     case Icon::Switcher: return {"M8 10L12 6L16 10 M8 14L12 18L16 14"};
+    case Icon::Queue: return {"M9 6H20 M9 12H20 M9 18H20 O4.8 6 1.2 O4.8 12 1.2 O4.8 18 1.2"};
+    case Icon::Up: return {"M12 19V6 M7 11L12 6L17 11"};
+    case Icon::Down: return {"M12 5V18 M7 13L12 18L17 13"};
     case Icon::More: return {"", "O5 12 1.7 O12 12 1.7 O19 12 1.7"};
     }
     return {""};

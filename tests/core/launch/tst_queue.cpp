@@ -4,6 +4,7 @@
 #include "launch/device_lock.h"
 #include "launch/queue_keeper.h"
 #include "launch/verbs.h"
+#include "keeper_pid.h"
 #include "supervised.h"
 
 #include <QtTest/QTest>
@@ -57,15 +58,7 @@ class TestQueue : public QObject {
         });
     }
     bool keeperLeaves() const { return eventually([&] { return !queue().keeperIsUp(); }); }
-    std::int64_t keeperPid() const {
-        for (const auto& entry : stdfs::directory_iterator("/proc")) {
-            std::error_code gone;
-            if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-            for (const auto& fd : stdfs::directory_iterator(entry.path() / "fd", gone))
-                if (stdfs::read_symlink(fd.path(), gone) == queue().keeperLock()) return std::atoll(entry.path().filename().c_str());
-        }
-        return 0;
-    }
+    std::int64_t keeperPid() const { return test::keeperPid(queue()); }
 
 private Q_SLOTS:
     void init() {
@@ -113,6 +106,8 @@ private Q_SLOTS:
         QCOMPARE(listed.at("entries").size(), std::size_t{2});
         QCOMPARE(listed.at("entries")[1].at("name").get<std::string>(), std::string("two"));
         QCOMPARE(listed.at("entries")[1].at("held").get<bool>(), true);
+        QCOMPARE(listed.at("entries")[0].at("waits").get<std::string>(), std::string("waits for the processor"));
+        QCOMPARE(listed.at("entries")[1].at("waits").get<std::string>(), std::string("held"));
         hand.reset();
         QVERIFY(keeperLeaves());
         QCOMPARE(waiting(), QStringList{"two"});
