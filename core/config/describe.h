@@ -270,7 +270,7 @@ constexpr void describe(V& v, Of<PrecisionSection>) {
       {.minimum = 1, .maximum = 16777216, .visibleIf = "precision.mode=auto|fp16", .level = Level::Advanced});
     v(&S::scaleGrowthUpdates, "scale_growth_updates", "Scale grows after", "Updates without an overflow until the loss scale doubles.",
       {.minimum = 1, .maximum = 1e9, .unit = "updates", .visibleIf = "precision.mode=auto|fp16", .level = Level::Advanced});
-    v(&S::maxSkippedInARow, "max_skipped_in_a_row", "Skips before giving up", "Updates skipped in a row for non-finite gradients before the run ends as diverged.",
+    v(&S::maxSkippedInARow, "max_skipped_in_a_row", "Skips before giving up", "Updates skipped in a row, because loss or gradient is not finite or by the guard, before the run ends as diverged. Windows without weight do not count.",
       {.minimum = 1, .maximum = 1e6, .unit = "updates", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
@@ -315,7 +315,7 @@ constexpr void describe(V& v, Of<EvaluationSection>) {
       {.choices = "auto|min|max", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::patience, "patience", "Patience", "Evaluations without a better one before the run ends early.",
       {.minimum = 1, .maximum = 1e9, .unit = "evaluations", .none = "never ends early", .example = "5", .applies = Applies::Resume});
-    v(&S::minDelta, "min_delta", "Smallest gain", "By how much an evaluation must be better to count.",
+    v(&S::minDelta, "min_delta", "Smallest gain", "By how much an evaluation must be better than before for patience to begin anew. Best is whatever is better.",
       {.minimum = 0, .maximum = 1e9, .example = "0.001", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::weights, "weights", "Weights", "Which weights are evaluated, and exported unless asked otherwise: those that are trained, or their running mean.",
       {.choices = "trained|ema", .visibleIf = "optimizer.ema=true", .level = Level::Advanced, .applies = Applies::Resume});

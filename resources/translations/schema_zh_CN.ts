@@ -428,8 +428,8 @@
             <translation>放弃前的跳过次数</translation>
         </message>
         <message>
-            <source>Updates skipped in a row for non-finite gradients before the run ends as diverged.</source>
-            <translation>因梯度非有限而连续跳过这么多次更新后，运行以发散结束。</translation>
+            <source>Updates skipped in a row, because loss or gradient is not finite or by the guard, before the run ends as diverged. Windows without weight do not count.</source>
+            <translation>因损失或梯度非有限、或被守护跳过，连续跳过这么多次更新后，运行以发散结束。没有权重的窗口不计入。</translation>
         </message>
         <message>
             <source>Device</source>
@@ -504,8 +504,8 @@
             <translation>最小改进</translation>
         </message>
         <message>
-            <source>By how much an evaluation must be better to count.</source>
-            <translation>评估要好多少才算改进。</translation>
+            <source>By how much an evaluation must be better than before for patience to begin anew. Best is whatever is better.</source>
+            <translation>评估要比之前好多少，耐心才重新计起。最佳始终是更好的那一个。</translation>
         </message>
         <message>
             <source>Save every</source>

@@ -124,6 +124,7 @@ private:
     void runTree(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) {
         const auto share = m_sharing.of(microBatches);
         GradientTree& tree = m_trees[&storage];
+        tree.clear();
         storage.clearGradients();
         for (std::size_t i = share.begin; i < share.end; ++i) {
             step(i);

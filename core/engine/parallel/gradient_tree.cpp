@@ -2,6 +2,10 @@
 
 namespace lathe::engine {
 
+void GradientTree::clear() {
+    for (Level& level : m_levels) level.isFull = false;
+}
+
 // Sums of two are the same bits in either order, so the right one may be added to in place.
 void GradientTree::add(std::vector<at::Tensor> arenas) {
     const at::NoGradGuard noGrad;

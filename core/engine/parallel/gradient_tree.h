@@ -12,6 +12,8 @@ namespace lathe::engine {
 
 class GradientTree {
 public:
+    /// Begins a window: forgets leaves of one that was broken off.
+    void clear();
     /// Takes the gradient of the next leaf out of the arenas; they are free for the next one afterwards.
     void add(std::vector<at::Tensor> arenas);
     /// The sum of all leaves into the arenas; forgets them. Arenas without leaves are left as they are.

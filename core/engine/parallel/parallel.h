@@ -38,7 +38,7 @@ public:
     /// Runs this rank's share of a window of `microBatches`. Afterwards the storage holds the sum of the gradients of all
     /// micro-batches of all ranks, the same bits everywhere; there is no factor for the number of ranks.
     virtual void runWindow(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) = 0;
-    /// Of the reduced gradients: the same on every rank.
+    /// Of the reduced gradients. Bits may differ between ranks on unlike devices: who acts on it takes one rank's.
     virtual GradientNorm globalNorm(const FlatStorage& storage) = 0;
 
     /// In: this rank's values. Out: those of all ranks, in rank order.

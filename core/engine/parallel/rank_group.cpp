@@ -191,9 +191,12 @@ void RankGroup::receive(at::Tensor values, int from) {
 void RankGroup::exchange(const at::Tensor& mine, at::Tensor theirs, int with) {
     m_impl->entering();
     std::vector<at::Tensor> out{mine}, in{std::move(theirs)};
+    // On GPUs both stand in one queue, so that one of the two has to receive first.
+    const bool receivesFirst = !mine.is_cpu() && m_impl->rank > with;
     together([&] {
-        const auto sent = m_impl->group->send(out, with, 0);
-        return m_impl->group->recv(in, with, 0)->wait() && sent->wait();
+        const auto first = receivesFirst ? m_impl->group->recv(in, with, 0) : m_impl->group->send(out, with, 0);
+        const auto second = receivesFirst ? m_impl->group->send(out, with, 0) : m_impl->group->recv(in, with, 0);
+        return second->wait() && first->wait();
     });
 }
 

@@ -22,13 +22,15 @@ public:
 
     void runWindow(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) override {
         storage.clearGradients();
+        GradientTree* const tree = m_sumsByTree && microBatches > 1 ? &m_trees[&storage] : nullptr;
+        if (tree) tree->clear();
         for (std::size_t i = 0; i < microBatches; ++i) {
             step(i);
-            if (!m_sumsByTree || microBatches == 1) continue;
-            m_trees[&storage].add(storage.gradientArenas());
+            if (!tree) continue;
+            tree->add(storage.gradientArenas());
             storage.clearGradients();
         }
-        if (m_sumsByTree && microBatches > 1) m_trees[&storage].finish(storage.gradientArenas());
+        if (tree) tree->finish(storage.gradientArenas());
     }
     GradientNorm globalNorm(const FlatStorage& storage) override { return normOf(storage); }
     void gather(std::vector<double>&) override {}

@@ -74,6 +74,7 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(*curve);
     state.add(*best);
     state.add(progress);
+    state.add(intervals);
     if (precision->hasState()) state.add(*precision);
     if (config.optimizer.ema) {
         average = std::make_unique<WeightAverage>(*storage, config.optimizer);
@@ -105,7 +106,7 @@ TrainerParts Setup::parts() {
     m_time.emplace(Clock::system());
     TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get(), average.get()}}, .parallel = parallel.get(),
                        .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
-                       .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .time = &*m_time,
+                       .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .intervals = &intervals, .time = &*m_time,
                        .guard = guard.get()};
     for (const auto& hook : hooks) parts.hooks.push_back(hook.get());
     return parts;

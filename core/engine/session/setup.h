@@ -43,6 +43,7 @@ struct Setup {
     std::optional<Curve> curve;
     std::optional<BestValue> best;
     Progress progress;
+    RunningIntervals intervals;
     std::unique_ptr<TrajectoryGuard> guard;
     std::vector<std::unique_ptr<Hook>> hooks;          ///< those that the configuration asks for, in their order
     std::vector<std::unique_ptr<KeptHook>> keptHooks;

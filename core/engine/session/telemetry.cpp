@@ -87,7 +87,7 @@ void Telemetry::update(const Counters& counters, const UpdateResult& result) {
     }
     if (result.finding) found(counters, *result.finding);
     if (result.distributions) tellDistributions(counters, *result.distributions);
-    const bool due = !result.applied || m_logEvery.due(counters, m_time.seconds());
+    const bool due = !result.applied || result.shown || m_logEvery.due(counters, m_time.seconds());
     if (!due) return;
     live::PointsFrame& row = m_frames.row(counters, m_time.seconds());
     row.items.push_back({m_loss, result.loss});

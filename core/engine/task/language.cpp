@@ -99,6 +99,7 @@ std::vector<EvaluationRecord> Language::demonstrate(const Forward& forward, cons
     for (const char c : prompt) bytes.push_back(static_cast<unsigned char>(c));
     std::string text = m_evaluation.samplePrompt;
     for (std::int64_t i = 0; i < m_evaluation.sampleBytes; ++i) {
+        if (!place.goesOn()) return {};
         const auto seen = std::min<std::int64_t>(m_context, static_cast<std::int64_t>(bytes.size()));
         const at::Tensor tail = at::from_blob(bytes.data() + bytes.size() - seen, {seen}, at::kLong);
         const at::Tensor output = forward(at::stack({tail, at::zeros_like(tail)}).unsqueeze(0).to(place.device));

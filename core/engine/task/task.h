@@ -56,6 +56,8 @@ struct Demonstration {
     std::uint64_t seed = 0;
     GlobalStep step;
     at::Device device = at::kCPU;
+    /// Asked before each forward pass; false: a stop was asked for, and nothing more is to be made. Blocks while paused.
+    std::function<bool()> goesOn = [] { return true; };
 };
 
 /// One part of an update cycle; most tasks have one. global_step advances when the primary phase was applied.
@@ -78,7 +80,8 @@ public:
     virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
     virtual bool weighsTokens() const { return false; }   ///< the first term's weights count tokens
     virtual std::unique_ptr<MetricPool> metrics() const = 0;
-    /// What the model makes of its own, to be shown beside an evaluation. Asked on the first rank only.
+    /// What the model makes of its own, to be shown beside an evaluation. Asked on the first rank only; the others wait as
+    /// long as it asks goesOn() now and then.
     virtual std::vector<EvaluationRecord> demonstrate(const Forward&, const Demonstration&) const { return {}; }
     virtual std::vector<config::Metric> metricInfo() const = 0;                       ///< first: the default for "best"
 };

@@ -37,6 +37,9 @@ struct UpdateResult {
     bool applied = false;
     std::string reason;          ///< why it was not applied: "the loss is nan"
     bool notFinite = false;      ///< because loss or gradient is not finite
+    bool weightless = false;     ///< because no sample of the window has weight
+    bool vetoed = false;         ///< because a hook asked for that
+    bool shown = false;          ///< a hook asked for it to be put into the curves
     double loss = 0;             ///< as it is, over the whole window, undivided for nobody's sake
     double learningRate = 0;
     double gradNorm = 0;         ///< before clipping
@@ -87,7 +90,7 @@ struct Ending {
     std::optional<GlobalStep> backTo = {};   ///< the run goes on in another session, from a checkpoint not after this step
 };
 
-/// MicroStep and EvalBatch fire for every batch, Update for every attempt (applied or skipped), the others once each.
+/// MicroStep and EvalBatch fire for every batch (EvalBatch also while the model writes a sample of its own), Update for every attempt (applied or skipped), the others once each.
 enum class Point { TrainStart, WindowStart, MicroStep, Update, EvalStart, EvalBatch, EvalEnd, BeforeSave, AfterSave, Exception, TrainEnd };
 std::string_view name(Point point);
 
@@ -118,6 +121,8 @@ struct HookContext {
 /// Asked for by hooks, OR-ed over all of them and, before the loop acts, over all ranks: a hook may ask on one rank alone.
 struct Wishes {
     bool evaluate = false, save = false;
+    bool log = false;                                   ///< the next update goes into the curves, whatever telemetry.log_every says
+    std::optional<std::string> skip;                    ///< leave out the update that is being computed, or else the next one: "the batch is odd"
     bool pause = false;                                 ///< as long as a person wants it: steering alone sets this
     bool hold = false;                                  ///< pause until a person goes on: what other hooks ask for
     std::optional<RollBack> rollBack;                   ///< of several the one furthest back

@@ -1,5 +1,6 @@
 #include "engine/train/trainer.h"
 
+#include "base/log.h"
 #include "base/number_text.h"
 #include "engine/train/guard.h"
 
@@ -12,32 +13,54 @@ namespace lathe::engine {
 
 Trainer::Trainer(TrainerParts parts, TrainerSettings settings)
     : m_parts(std::move(parts)), m_settings(std::move(settings)), m_progress(*m_parts.progress),
-      m_evaluateEvery(m_settings.evaluateEvery), m_saveEvery(m_settings.saveEvery), m_normsEvery(m_settings.normsEvery), m_histogramsEvery(m_settings.histogramsEvery) {
+      m_weighedEpoch(m_progress.counters.epoch), m_evaluateEvery(m_settings.evaluateEvery), m_saveEvery(m_settings.saveEvery), m_normsEvery(m_settings.normsEvery), m_histogramsEvery(m_settings.histogramsEvery) {
     m_hasCheckpoint = m_progress.counters.updateAttempts.value() > 0;  // of which it has its state
     m_evaluateEvery.setEpochsSeen(m_progress.evaluatedEpochs);
     m_saveEvery.setEpochsSeen(m_progress.savedEpochs);
     for (Trigger* looking : {&m_normsEvery, &m_histogramsEvery}) looking->setEpochsSeen(m_progress.counters.epoch.value());
+    if (!m_parts.intervals) return;
+    const double now = m_parts.time->seconds();
+    m_evaluateEvery.restartClock(now - m_parts.intervals->evaluation);
+    m_normsEvery.restartClock(now - m_parts.intervals->norms);
+    m_histogramsEvery.restartClock(now - m_parts.intervals->histograms);
 }
 
+/// Thrown by a rank that failed, from where it failed to the end of its loop: the others are elsewhere, so that whatever it
+/// asked them from then on would meet another question of theirs.
+struct Trainer::OutOfStep {};
+
 Ending Trainer::run() {
+    whileInStep([&] {
+        train();
+        conclude();
+    });
+    whileInStep([&] { visit({.point = Point::TrainEnd, .ending = &*m_ending}); });
+    return *m_ending;
+}
+
+void Trainer::whileInStep(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const OutOfStep&) {
+    }
+}
+
+void Trainer::train() {
+    Due nothing;
     visit({.point = Point::TrainStart});
     checkTarget();
-    if (m_progress.evaluationPending) evaluate();
+    agreeOnWishes(nothing);
+    if (m_progress.evaluationPending) evaluateAndKeep("");
     if (m_settings.saveAtStart && m_progress.counters.updateAttempts.value() == 0) m_wishes.save = true;
     obey();
     while (!m_ending) {
         const bool applied = update();
         checkTarget();
         const Due due = dueNow(applied);
-        if (due.evaluation && !goesBack()) evaluate();
-        Due nothing;
-        if (!m_agreed) agreeOnWishes(nothing);  // what is gone back from is not saved
-        if (!m_ending && !goesBack() && (due.save || (m_newBest && m_settings.saveBest))) save(due.save ? "interval" : "best");
+        if (due.evaluation) evaluateAndKeep(due.save ? "interval" : "");
+        else if (due.save && !m_ending && !goesBack()) save("interval");
         obey();
     }
-    conclude();
-    visit({.point = Point::TrainEnd, .ending = &*m_ending});
-    return *m_ending;
 }
 
 /// What the intervals ask for after this update, on any rank: their clocks differ.
@@ -55,11 +78,11 @@ Trainer::Due Trainer::dueNow(bool applied) {
 
 /// Every rank wishes what any of them wishes.
 void Trainer::agreeOnWishes(Due& due) {
-    if (m_parts.parallel->world() == 1 || m_outOfStep) return;
-    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128 };
+    if (m_parts.parallel->world() == 1) return;
+    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128, WishLog = 256 };
     const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
                                (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0) |
-                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0);
+                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0) | (m_wishes.log ? WishLog : 0);
     const auto agreed = guarded("agreeing with the other ranks", [&]() -> Result<std::uint64_t> {
         const std::uint64_t all = m_parts.parallel->agree(mine);
         if (all & WishStop) adoptStop();
@@ -73,6 +96,7 @@ void Trainer::agreeOnWishes(Due& due) {
     m_wishes.save = (*agreed & WishSave) != 0;
     m_wishes.pause = (*agreed & WishPause) != 0;
     m_wishes.hold = (*agreed & WishHold) != 0;
+    m_wishes.log = (*agreed & WishLog) != 0;
 }
 
 /// The roll-back that leads furthest back, of the first rank that wants it.
@@ -89,10 +113,13 @@ void Trainer::adoptRollBack() {
 
 /// The session ends; the supervisor begins the next one at a checkpoint.
 void Trainer::goBack() {
+    if (!goesBack() || m_ending) return;
+    if (m_wishes.stop) return m_wishes.rollBack.reset();
     const RollBack wish = *std::exchange(m_wishes.rollBack, std::nullopt);
     if (m_settings.rollBacksDone >= m_settings.maxRollBacks)
         return end(rundir::State::Diverged, wish.why + ". The run has gone back " + std::to_string(m_settings.rollBacksDone) +
                    (m_settings.rollBacksDone == 1 ? " time" : " times") + " already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate", false);
+    if (wish.notAfter < GlobalStep(0)) return end(rundir::State::Diverged, wish.why + ". There is nothing before it to go back to: look for the cause in the data, or start with other settings", false);
     end(rundir::State::Stopped, wish.why, false);
     if (m_ending->state == rundir::State::Stopped) m_ending->backTo = wish.notAfter;
 }
@@ -114,7 +141,8 @@ void Trainer::adoptStop() {
 }
 
 bool Trainer::update() {
-    const auto result = guarded("computing an update", [&]() -> Result<UpdateResult> {
+    const bool shown = std::exchange(m_wishes.log, false);
+    auto result = guarded("computing an update", [&]() -> Result<UpdateResult> {
         LATHE_TRY(loadWindow());
         visit({.point = Point::WindowStart, .batches = &m_batches});
         return attempt(true);
@@ -123,16 +151,19 @@ bool Trainer::update() {
         endBy(result.error(), !m_applying);
         return false;
     }
+    result->shown = shown;
+    m_wishes.skip.reset();
     count(*result);
     visit({.point = Point::Update, .update = &*result, .batches = &m_batches});
     return result->applied;
 }
 
-/// What the guard's finding asks for, beside leaving the update out. All ranks have the same one.
+/// What the guard's finding asks for, beside leaving the update out. All ranks have the same one. A roll-back leads to a
+/// step before this one: the same weights would meet the same window, and find the same whatever the rate.
 void Trainer::act(const GuardFinding& finding) {
     const std::string sentence = "Update attempt " + std::to_string(m_progress.counters.updateAttempts.value()) + ": " + finding.reason;
     if (finding.action == "pause") m_wishes.hold = true;
-    else if (finding.action == "roll_back") m_wishes.rollBack = RollBack{m_progress.counters.globalStep, sentence};
+    else if (finding.action == "roll_back") m_wishes.rollBack = RollBack{GlobalStep(m_progress.counters.globalStep.value() - 1), sentence};
     else if (finding.action == "stop" && !m_wishes.stop) m_wishes.stop = Ending{rundir::State::Diverged, sentence + ", so it stops (guard)", true};
 }
 
@@ -156,15 +187,21 @@ void Trainer::count(const UpdateResult& result) {
     next.epoch = m_window.nextEpoch;
     next.planEntry = m_window.nextEntry;
     m_progress.counters = next;
-    m_progress.skippedInARow = result.applied ? 0 : m_progress.skippedInARow + 1;
+    if (!result.weightless) m_progress.skippedInARow = result.applied ? 0 : m_progress.skippedInARow + 1;
     if (m_parts.guard && result.applied) m_parts.guard->take(result);
     if (result.finding) act(*result.finding);
     m_windowLoaded = false;
     m_unsaved = true;
     if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
-    if (m_progress.skippedInARow >= m_settings.maxSkippedInARow)
-        end(rundir::State::Diverged, std::to_string(m_progress.skippedInARow) + " updates in a row were skipped, the last because " +
-            result.reason + (m_hasCheckpoint ? ". Go back to a checkpoint and lower optimizer.learning_rate" : ". Run again with a lower optimizer.learning_rate"), false);
+    if (!result.weightless) m_weighedEpoch = next.epoch;
+    else if (next.epoch.value() > m_weighedEpoch.value() + 1)
+        end(rundir::State::Failed, "No sample of a whole epoch has weight, so there is nothing to learn from. Look at the weights of the data", false);
+    if (m_progress.skippedInARow >= m_settings.maxSkippedInARow) {
+        const std::string guards = result.finding && !result.notFinite ? " and look at the limits of the guard" : "";
+        const std::string advice = m_hasCheckpoint ? ". Go back to a checkpoint and lower optimizer.learning_rate" : ". Run again with a lower optimizer.learning_rate";
+        end(rundir::State::Diverged, std::to_string(m_progress.skippedInARow) + " updates in a row were skipped, the last because " + result.reason +
+            (result.vetoed ? ". Look at what that hook goes by" : advice + guards), false);
+    }
 }
 
 void Trainer::checkTarget() {
@@ -173,6 +210,8 @@ void Trainer::checkTarget() {
     if (at.skippedUpdates.value() > 0) where += " (" + std::to_string(at.skippedUpdates.value()) + " more were skipped)";
     if (m_settings.maxUpdates && at.globalStep.value() >= *m_settings.maxUpdates)
         end(rundir::State::Completed, "Reached run.max_updates" + where);
+    else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs && at.globalStep.value() == 0 && m_progress.skippedInARow == 0)
+        end(rundir::State::Failed, "No sample has weight, so there is nothing to learn from. Look at the weights of the data", false);
     else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs && at.globalStep.value() == 0)
         end(rundir::State::Diverged, "No update could be applied: each of " + std::to_string(at.updateAttempts.value()) +
             " was skipped, as the events tell. Look for huge values in the data, or lower optimizer.learning_rate", false);
@@ -188,17 +227,17 @@ void Trainer::save(const std::string& reason) {
     if (!m_parts.saver || (!m_unsaved && reason != "asked")) return;  // who asks waits for one
     m_agreed = false;
     probeNextWindow();
+    noteIntervals();
     visit({.point = Point::BeforeSave});
     SaveOutcome outcome;
     auto saved = guarded("saving a checkpoint", [&] { return savedByFirstRank(reason); });
     if (saved.ok()) {
         outcome = std::move(saved).value();
-        m_unsaved = m_newBest = false;
+        m_unsaved = false;
         m_hasCheckpoint = true;
         m_saveProblem.clear();
     } else {
         outcome.error = m_saveProblem = saved.error().text();
-        m_newBest = false;
     }
     m_saveEvery.restartClock(m_parts.time->seconds());
     visit({.point = Point::AfterSave, .save = &outcome});
@@ -207,7 +246,7 @@ void Trainer::save(const std::string& reason) {
 /// All ranks learn how the save of the first one went.
 Result<SaveOutcome> Trainer::savedByFirstRank(const std::string& reason) {
     const bool isBest = m_parts.best->value() && m_parts.best->step() == m_progress.counters.globalStep;
-    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_metrics : Metrics();
+    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_progress.metrics : Metrics();
     const SaveRequest request{m_progress, metrics, isBest, m_probe, reason};
     if (m_parts.parallel->world() == 1) return m_parts.saver->save(request);
     Result<SaveOutcome> mine = SaveOutcome{};
@@ -219,7 +258,17 @@ Result<SaveOutcome> Trainer::savedByFirstRank(const std::string& reason) {
     return SaveOutcome{.folder = first.substr(1), .reason = reason, .isBest = isBest, .metrics = metrics};
 }
 
+/// That of saves begins anew with each checkpoint.
+void Trainer::noteIntervals() {
+    if (!m_parts.intervals) return;
+    const double now = m_parts.time->seconds();
+    m_parts.intervals->evaluation = m_evaluateEvery.runningFor(now);
+    m_parts.intervals->norms = m_normsEvery.runningFor(now);
+    m_parts.intervals->histograms = m_histogramsEvery.runningFor(now);
+}
+
 void Trainer::probeNextWindow() {
+    if (m_probed == m_progress.counters.updateAttempts) return;  // nothing has changed since
     m_probe = {};
     if (!m_settings.probes) return;
     if (m_ending && m_ending->state != rundir::State::Completed && m_ending->state != rundir::State::Stopped) return;
@@ -227,8 +276,29 @@ void Trainer::probeNextWindow() {
         LATHE_TRY(loadWindow());
         return probeOf(attempt(false));
     });
-    if (probe.ok()) m_probe = *probe;
-    else if (m_parts.parallel->world() > 1) endBy(probe.error(), false);  // the others still wait in the middle of it
+    if (probe.ok()) {
+        m_probe = *probe;
+        m_probed = m_progress.counters.updateAttempts;
+    } else if (m_parts.parallel->world() > 1) {
+        endBy(probe.error(), false);  // the others still wait in the middle of it
+    }
+}
+
+/// Every call to a hook. One that throws is told to all of them, and ends training where it is required; what goes wrong
+/// while they are told (not `tells`) is for the log alone.
+template <typename Call>
+void Trainer::call(Hook& hook, std::string_view where, bool tells, Call&& what) {
+    try {
+        what();
+    } catch (const OutOfStep&) {
+        throw;
+    } catch (...) {
+        const Error error = currentException("running " + std::string(hook.hookName()) + " at " + std::string(where));
+        if (!tells) return log::error(error.text());
+        if (hook.required()) return endBy(error, !m_applying);
+        const std::string text = error.text();
+        visit({.point = Point::Exception, .text = text});
+    }
 }
 
 void Trainer::holdWhilePaused() {
@@ -237,10 +307,11 @@ void Trainer::holdWhilePaused() {
     while ((m_wishes.pause || m_wishes.hold) && !m_wishes.stop && m_ending.has_value() == isEnding) {
         Due nothing;
         m_wishes.pause = false;
-        m_parts.time->pause();
-        for (Hook* hook : m_parts.hooks) hook->waitWhilePaused(m_wishes);
+        {
+            const ActiveTime::Pause paused(*m_parts.time);
+            for (Hook* hook : m_parts.hooks) call(*hook, "a pause", true, [&] { hook->waitWhilePaused(m_wishes); });
+        }
         m_wishes.hold = false;  // from here on it is a pause that a person ends
-        m_parts.time->unpause();
         agreeOnWishes(nothing);
         if (!m_wishes.save) continue;
         m_wishes.save = false;
@@ -249,30 +320,53 @@ void Trainer::holdWhilePaused() {
     }
 }
 
+/// An evaluation, and the checkpoints that belong to it. Where a save is due as well (`reason` says why, else it is empty)
+/// the state is safe before the evaluation begins, and takes in afterwards what it changed. An evaluation that is the best
+/// is saved with the weights that it is of, and nothing that is gone back from is.
+void Trainer::evaluateAndKeep(const std::string& reason) {
+    if (goesBack()) return;
+    if (m_parts.evaluationData) {
+        m_unsaved = m_unsaved || !m_progress.evaluationPending;
+        m_progress.evaluationPending = true;  // until it is done
+    }
+    if (m_ending && m_ending->state != rundir::State::Completed) return;
+    if (m_ending ? m_ending->save && !discards() : !reason.empty()) save(m_ending ? "end" : reason);
+    if (!m_parts.evaluationData) return;
+    const bool isBest = evaluate();
+    Due nothing;
+    if (!m_agreed) agreeOnWishes(nothing);
+    if (m_ending || goesBack()) return;  // an end saves by itself
+    if (!reason.empty() || (isBest && m_settings.saveBest)) save(reason.empty() ? "best" : reason);
+}
+
+/// A person asked to leave nothing behind, whichever rank heard it.
+bool Trainer::discards() {
+    Due nothing;
+    if (!m_agreed) agreeOnWishes(nothing);
+    return m_wishes.stop && !m_wishes.stop->save;
+}
+
 void Trainer::obey() {
     Due nothing;
     if (!m_agreed) agreeOnWishes(nothing);
-    if (goesBack() && !m_wishes.stop && !m_ending) goBack();
-    m_wishes.rollBack.reset();
+    goBack();
     if (!m_ending) holdWhilePaused();
-    const bool saves = m_wishes.save;
-    if (std::exchange(m_wishes.evaluate, false) && !m_ending) evaluate();
-    if (saves && !m_ending) save("asked");
-    m_wishes.evaluate = m_wishes.save = false;
+    const bool saves = std::exchange(m_wishes.save, false), evaluates = std::exchange(m_wishes.evaluate, false);
+    if (evaluates && !m_ending) evaluateAndKeep(saves ? "asked" : "");
+    else if (saves && !m_ending) save("asked");
     if (!m_agreed) agreeOnWishes(nothing);
+    goBack();  // what was just evaluated may have led to that
+    if (!m_ending) holdWhilePaused();
     m_agreed = false;
     if (m_wishes.stop) end(m_wishes.stop->state, m_wishes.stop->why, m_wishes.stop->save);
 }
 
 void Trainer::conclude() {
     const bool completed = m_ending->state == rundir::State::Completed;
-    if (completed && m_settings.evaluateEvery.unit != Interval::Unit::Never && m_progress.evaluatedStep != m_progress.counters.globalStep) evaluate();
-    if (!m_ending->save) return;
-    const auto discards = guarded("agreeing with the other ranks", [&]() -> Result<bool> {
-        return m_parts.parallel->agree(m_wishes.stop && !m_wishes.stop->save ? 1 : 0) != 0;
-    });
-    if (!discards.ok()) return endBy(discards.error(), false);
-    if (*discards) return;
+    if (completed && m_settings.evaluateEvery.unit != Interval::Unit::Never && m_progress.evaluatedStep != m_progress.counters.globalStep) evaluateAndKeep("");
+    if (completed && goesBack()) m_ending->why += ". Too late to go back: " + m_wishes.rollBack->why;
+    if (completed && m_wishes.hold) m_ending->why += ". Too late for the pause that was asked for";
+    if (!m_ending->save || discards()) return;
     save(m_ending->state == rundir::State::Completed ? "end" : "stop");
     // Whoever reads "completed" or "stopped" relies on the state being there.
     if (m_unsaved && !m_saveProblem.empty())
@@ -287,20 +381,7 @@ void Trainer::visit(HookContext context) {
     } nobody;
     context.counters = &m_progress.counters;
     context.log = m_parts.log ? m_parts.log : &nobody;
-    for (Hook* hook : m_parts.hooks) {
-        try {
-            hook->at(context, m_wishes);
-        } catch (...) {
-            const std::string where = std::string(hook->hookName()) + " at " + std::string(name(context.point));
-            const Error error = currentException("running " + where);
-            if (hook->required()) endBy(error, !m_applying);
-            if (context.point == Point::Exception) continue;
-            HookContext report{.point = Point::Exception};
-            const std::string text = error.text();
-            report.text = text;
-            visit(report);
-        }
-    }
+    for (Hook* hook : m_parts.hooks) call(*hook, name(context.point), context.point != Point::Exception, [&] { hook->at(context, m_wishes); });
 }
 
 void Trainer::end(rundir::State state, std::string why, bool save) {
@@ -309,15 +390,19 @@ void Trainer::end(rundir::State state, std::string why, bool save) {
     m_ending = Ending{state, std::move(why), save};
 }
 
+/// On several ranks this is where a rank that failed leaves its loop.
 void Trainer::endBy(const Error& error, bool save) {
+    const bool isAlone = m_parts.parallel->world() == 1;
+    if (m_outOfStep) throw OutOfStep{};  // on its way out; the first cause stands
     rundir::State state = rundir::State::Failed;
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
-    end(state, error.text(), save && m_parts.parallel->world() == 1);  // the other ranks are elsewhere
-    m_outOfStep = m_parts.parallel->world() > 1;
+    end(state, error.text(), save && isAlone);  // the other ranks are elsewhere
+    m_outOfStep = !isAlone;
     m_ending->lostContact = m_ending->lostContact || error.code == ErrorCode::LostContact;
     const std::string text = error.text();
     visit({.point = Point::Exception, .text = text});
+    if (m_outOfStep) throw OutOfStep{};
 }
 
 }  // namespace lathe::engine

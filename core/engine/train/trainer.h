@@ -3,7 +3,8 @@
 // task or model; everything that only looks is a hook.
 //
 // All ranks run the same loop in step: what one rank alone knows (its clock, a signal, a hook's wish) is agreed on before
-// anything is done about it. A rank that fails leaves without further collectives; the others notice.
+// anything is done about it. A rank that fails leaves the loop from where it is, without another word to the others; they
+// notice.
 //
 // Counts: global_step = applied updates, update_attempts = applied + skipped. Interval events fire only after an applied
 // update. A length in updates ends on applied updates, a length in epochs ends on data.
@@ -80,10 +81,20 @@ struct PhaseParts {
 /// Seconds of training, pauses left out.
 class ActiveTime {
 public:
-    double seconds() const;
-    void pause();
-    void unpause();
     explicit ActiveTime(const Clock& clock);
+    double seconds() const;
+
+    /// The clock stands still for as long as this lives.
+    class Pause {
+    public:
+        explicit Pause(ActiveTime& time);
+        ~Pause();
+        Pause(const Pause&) = delete;
+        Pause& operator=(const Pause&) = delete;
+
+    private:
+        ActiveTime& m_time;
+    };
 
 private:
     const Clock& m_clock;
@@ -102,6 +113,7 @@ struct TrainerParts {
     Curve* curve = nullptr;
     BestValue* best = nullptr;
     Progress* progress = nullptr;
+    RunningIntervals* intervals = nullptr;        ///< null: those in seconds begin with the session
     Saver* saver = nullptr;                       ///< null: nothing is saved
     ActiveTime* time = nullptr;
     std::vector<Hook*> hooks;                     ///< called in this order
@@ -136,6 +148,9 @@ private:
     struct Due {
         bool evaluation = false, save = false;
     };
+    struct OutOfStep;
+    void whileInStep(const std::function<void()>& part);
+    void train();
     bool update();
     Due dueNow(bool applied);
     void agreeOnWishes(Due& due);
@@ -144,6 +159,7 @@ private:
     bool goesBack() const { return m_wishes.rollBack.has_value(); }
     void goBack();
     void watch(UpdateResult& result);
+    void veto(UpdateResult& result);
     void act(const GuardFinding& finding);
     std::vector<std::int64_t> samplesOfWindow();
     Result<void> loadWindow();
@@ -152,39 +168,47 @@ private:
     void weighWindow(UpdateResult& result);
     at::Tensor forward(const PhaseParts& parts, Context& context, const at::Tensor& input);
     void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale);
+    void keepLoss(const LossTerm& term);
     at::Tensor seedGradient(double factor, const at::Tensor& like);
-    double windowLoss();
+    GradientNorm takeNumbers(const PhaseParts& parts, UpdateResult& result);
     void lookInside(const PhaseParts& parts, UpdateResult& result);
     void applyPhase(const PhaseParts& parts, const UpdateResult& result);
     void count(const UpdateResult& result);
     void checkTarget();
-    void evaluate();
+    void evaluateAndKeep(const std::string& reason);
+    bool evaluate();
+    bool discards();
     void demonstrate(EvaluationOutcome& outcome);
-    /// Acts on what ranks wish between two batches; false: the evaluation is given up for a stop.
-    bool evaluationGoesOn();
+    struct Going {
+        bool stops = false;                  ///< any rank wants a stop
+        bool isBusy = false;                 ///< any rank has more to do before the next one
+    };
+    Going keepInStep(std::int64_t done, bool isBusy);
     Result<SaveOutcome> savedByFirstRank(const std::string& reason);
     void save(const std::string& reason);
     void probeNextWindow();
+    void noteIntervals();
     void obey();
     void holdWhilePaused();
     void conclude();
     void visit(HookContext context);
+    template <typename Call>
+    void call(Hook& hook, std::string_view where, bool tells, Call&& what);
     void end(rundir::State state, std::string why, bool save = true);
     void endBy(const Error& error, bool save);
 
     TrainerParts m_parts;
     TrainerSettings m_settings;
     Progress& m_progress;
+    Epoch m_weighedEpoch;                    ///< where the newest window with weight ended, or the session began
     Trigger m_evaluateEvery, m_saveEvery, m_normsEvery, m_histogramsEvery;
     Wishes m_wishes;
     bool m_agreed = false;                   ///< all ranks have the same wishes
     bool m_outOfStep = false;                ///< this rank failed: the others are elsewhere
     std::optional<Ending> m_ending;
-    Metrics m_metrics;                       ///< of the newest evaluation of this session
     bool m_hasCheckpoint = false;            ///< there is one to go back to
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint
     std::string m_saveProblem;   ///< of the newest try; empty: it went well
-    bool m_newBest = false;                  ///< the newest evaluation is the best and is not saved yet
     bool m_applying = false;                 ///< parameters are being changed: not a state to save
 
     plan::Window m_window;                   ///< the loaded one
@@ -192,11 +216,14 @@ private:
     std::vector<Batch> m_batches;            ///< of this rank
     bool m_windowLoaded = false;
     Probe m_probe;
+    std::optional<UpdateAttempt> m_probed;   ///< after which it was made
     std::vector<StatisticsUpdate> m_statistics;
     std::vector<double> m_totals;            ///< Σ weights of each term over the window
-    std::vector<double> m_losses;            ///< coefficient · sum of each term of each micro-batch
-    std::vector<at::Tensor> m_deviceLosses;  ///< the same, where they are on another device
+    std::vector<double> m_losses;            ///< coefficient · sum of each term of each of this rank's micro-batches
+    std::vector<at::Tensor> m_deviceLosses;  ///< those that are on another device
+    std::vector<std::size_t> m_devicePlaces; ///< where they belong in m_losses
     std::vector<double> m_weights;           ///< scratch of weighWindow()
+    bool m_isVetoed = false;                 ///< a hook of any rank asked to leave the window out
     at::Tensor m_seed;
     double m_seedFactor = 0;
 };

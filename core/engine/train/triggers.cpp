@@ -36,11 +36,13 @@ Result<BestValue> BestValue::make(const config::EvaluationSection& section, cons
 bool BestValue::take(const Metrics& metrics, GlobalStep step) {
     const auto found = metrics.find(m_metric);
     const double value = found == metrics.end() ? std::nan("") : found->second;
-    const double gain = m_value ? (m_higherIsBetter ? value - *m_value : *m_value - value) : 0;
-    const bool better = !std::isnan(value) && (!m_value || gain > m_minDelta);
+    const auto gainOver = [&](double known) { return m_higherIsBetter ? value - known : known - value; };
+    const bool better = !std::isnan(value) && (!m_value || gainOver(*m_value) > 0);
+    const bool gained = !std::isnan(value) && (!m_mark || gainOver(*m_mark) > m_minDelta);
     const auto loss = metrics.find("loss");
     const bool tied = m_value && value == *m_value && m_loss && loss != metrics.end() && loss->second < *m_loss;
-    m_stale = better ? 0 : m_stale + 1;
+    m_stale = gained ? 0 : m_stale + 1;
+    if (gained) m_mark = value;
     if (!better && !tied) return false;
     m_value = value;
     m_loss = loss == metrics.end() || std::isnan(loss->second) ? std::nullopt : std::optional(loss->second);
@@ -49,8 +51,10 @@ bool BestValue::take(const Metrics& metrics, GlobalStep step) {
 }
 
 std::string BestValue::sentence() const {
-    return "No better " + m_metric + " than " + (m_value ? shortText(*m_value) + " (update " + std::to_string(m_step.value()) + ")" : "none") +
-           " in " + std::to_string(m_stale) + " evaluations";
+    const std::string in = " in " + std::to_string(m_stale) + " evaluations";
+    const std::string best = m_value ? shortText(*m_value) + " (update " + std::to_string(m_step.value()) + ")" : "none";
+    if (m_mark == m_value) return "No better " + m_metric + " than " + best + in;
+    return "No better " + m_metric + " than " + shortText(*m_mark) + " by more than " + shortText(m_minDelta) + in + "; the best is " + best;
 }
 
 StateValues BestValue::stateValues() const {
@@ -59,6 +63,7 @@ StateValues BestValue::stateValues() const {
                        {"step", std::to_string(m_step.value())},
                        {"stale", std::to_string(m_stale)}};
     if (m_loss) values["loss"] = exactText(*m_loss);
+    if (m_mark != m_value) values["mark"] = exactText(*m_mark);
     return values;
 }
 
@@ -69,12 +74,14 @@ Result<void> BestValue::setStateValues(const StateValues& values) {
     const GlobalStep step(reader.integer("step"));
     const std::int64_t stale = reader.integer("stale");
     const auto loss = values.contains("loss") ? std::optional(reader.number("loss")) : std::nullopt;
+    const auto mark = values.contains("mark") ? std::optional(reader.number("mark")) : std::nullopt;
     LATHE_TRY(reader.finish(stateName()));
     const auto number = readDouble(value);
     if (value != "none" && !number)
         return Error{ErrorCode::Corrupt, "The saved best value “" + value + "” is not a number", {}, {}};
     m_savedMetric = metric;
     m_value = value == "none" ? std::nullopt : number;
+    m_mark = mark ? mark : m_value;
     m_loss = loss;
     m_step = step;
     m_stale = stale;
@@ -85,6 +92,7 @@ bool BestValue::dropForeign() {
     if (m_savedMetric == chosenMetric()) return false;
     m_savedMetric = chosenMetric();
     m_value.reset();
+    m_mark.reset();
     m_loss.reset();
     m_step = GlobalStep(0);
     m_stale = 0;

@@ -21,6 +21,8 @@ public:
     void setEpochsSeen(std::int64_t epochs) { m_epochs = epochs; }
     /// The next "every 10 min" counts from here.
     void restartClock(double activeSeconds) { m_seconds = activeSeconds; }
+    /// For how long it has been running; 0 where it does not count seconds.
+    double runningFor(double activeSeconds) const { return m_interval.unit == Interval::Unit::Seconds ? activeSeconds - m_seconds : 0; }
 
 private:
     Interval m_interval;
@@ -34,8 +36,8 @@ public:
     /// Config error listing the metrics when the name is not among them.
     static Result<BestValue> make(const config::EvaluationSection& section, const std::vector<config::Metric>& metrics);
 
-    /// Takes one evaluation; true when it is the best so far. Of equal values the one with the lower loss is, which
-    /// patience does not count as better.
+    /// Takes one evaluation; true when it is the best so far. Of equal values the one with the lower loss is. Patience is
+    /// for gains: it begins anew when the value is better than it last was at such a moment, by more than min_delta.
     bool take(const Metrics& metrics, GlobalStep step);
     bool patienceUsedUp() const { return m_patience && m_stale >= *m_patience; }
     std::string sentence() const;   ///< "No better accuracy than 0.98 (update 400) in 3 evaluations"
@@ -58,6 +60,7 @@ private:
     double m_minDelta = 0;
     std::optional<std::int64_t> m_patience;
     std::optional<double> m_value, m_loss;   ///< and the loss of that evaluation
+    std::optional<double> m_mark;            ///< the value when patience last began anew
     GlobalStep m_step;
     std::int64_t m_stale = 0;
 

@@ -17,7 +17,7 @@ void mergeInOrder(Parallel& parallel, const std::vector<at::Tensor>& mine, Metri
     std::vector<double> lengths;
     for (const at::Tensor& part : mine) lengths.push_back(static_cast<double>(part.numel()));
     const std::vector<at::Tensor> lengthsByRank = parallel.gather(at::tensor(lengths, at::kDouble));
-    const std::vector<at::Tensor> valuesByRank = parallel.gather(mine.empty() ? at::empty({0}, at::kDouble) : at::cat(mine).cpu());
+    const std::vector<at::Tensor> valuesByRank = parallel.gather(mine.empty() ? at::empty({0}, at::kDouble) : at::cat(mine));
     std::vector<std::int64_t> place(valuesByRank.size(), 0);
     std::int64_t turns = 0;
     for (const at::Tensor& lengthsOfRank : lengthsByRank) turns = std::max(turns, lengthsOfRank.numel());
@@ -54,11 +54,13 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     if (std::all_of(m_totals.begin(), m_totals.end(), [](double total) { return total == 0; })) {
         result.loss = result.gradNorm = std::nan("");
         result.reason = "no sample of the window has weight";
+        result.weightless = true;
         return result;
     }
     m_statistics.clear();
     m_losses.clear();
     m_deviceLosses.clear();
+    m_devicePlaces.clear();
     m_parts.parallel->runWindow(*parts.storage, m_window.microBatches.size(), [&](std::size_t microBatch) {
         forwardBackward(parts, microBatch, result.scale);
         if (!apply) return;
@@ -66,12 +68,11 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
                .total = static_cast<std::int64_t>(m_window.microBatches.size())});
     });
     if (result.scale != 1) parts.storage->scaleGradients(1 / result.scale);
-    result.loss = windowLoss();
-    const GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
-    result.gradNorm = norm.value;
+    const GradientNorm norm = takeNumbers(parts, result);
     result.reason = m_parts.precision->verdict(result.loss, norm);
     result.applied = result.reason.empty();
     result.notFinite = !result.applied;
+    if (apply) veto(result);
     if (apply) watch(result);
     if (!result.applied || !apply) return result;
     if (parts.phase.primary) lookInside(parts, result);
@@ -102,6 +103,17 @@ void Trainer::watch(UpdateResult& result) {
     result.finding->samples = samplesOfWindow();
     result.applied = false;
     result.reason = result.finding->reason;
+}
+
+/// Where a hook of any rank asked for it.
+void Trainer::veto(UpdateResult& result) {
+    if (!m_isVetoed || !result.applied) return;
+    const std::string mine = m_wishes.skip.value_or("");
+    const std::vector<std::string> said = gatherTexts(*m_parts.parallel, mine);
+    const auto first = std::find_if(said.begin(), said.end(), [](const std::string& text) { return !text.empty(); });
+    result.applied = false;
+    result.vetoed = true;
+    result.reason = "a hook asked for it" + (first == said.end() ? "" : ": " + *first);
 }
 
 /// Ids on all ranks: shares are contiguous, so that rank order is the order of the window.
@@ -156,18 +168,29 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
     const at::Tensor output = forward(parts, context, batch.input);
     const std::vector<LossTerm> terms = m_parts.task->loss(output, batch);
     LATHE_ASSERT(terms.size() == m_totals.size());
-    at::Tensor total = terms.front().sum;
-    double seed = 0;
+    at::Tensor total;
+    double seed = 1;
     for (std::size_t i = 0; i < terms.size(); ++i) {
         const LossTerm& term = terms[i];
-        if (term.sum.is_cpu()) m_losses.push_back(term.coefficient * term.sum.item<double>());
-        else m_deviceLosses.push_back(term.sum.detach().to(at::kDouble) * term.coefficient);
-        const double factor = m_totals[i] == 0 ? 0 : term.coefficient * scale / m_totals[i];
-        if (terms.size() == 1) seed = factor;
-        else total = i == 0 ? term.sum * factor : total + term.sum * factor;
+        keepLoss(term);
+        if (m_totals[i] == 0) continue;  // it counts for nothing, whatever its value
+        const double factor = term.coefficient * scale / m_totals[i];
+        if (terms.size() == 1) {
+            total = term.sum;
+            seed = factor;
+        } else {
+            total = total.defined() ? total + term.sum * factor : term.sum * factor;
+        }
     }
-    if (terms.size() > 1) seed = 1;
-    if (total.requires_grad()) total.backward(seedGradient(seed, total));
+    if (total.defined() && total.requires_grad()) total.backward(seedGradient(seed, total));
+}
+
+/// What lies on another device is read at the end of the window, all at once.
+void Trainer::keepLoss(const LossTerm& term) {
+    m_losses.push_back(term.sum.is_cpu() ? term.coefficient * term.sum.item<double>() : 0);
+    if (term.sum.is_cpu()) return;
+    m_deviceLosses.push_back(term.sum.detach().to(at::kDouble) * term.coefficient);
+    m_devicePlaces.push_back(m_losses.size() - 1);
 }
 
 /// The gradient that a backward pass begins with, made anew only when it changes.
@@ -178,20 +201,35 @@ at::Tensor Trainer::seedGradient(double factor, const at::Tensor& like) {
     return m_seed;
 }
 
-/// Σ over terms of what all micro-batches gave, divided by the term's weight.
-double Trainer::windowLoss() {
+/// What all ranks act on: the loss of the window, Σ over terms of what all micro-batches gave divided by the term's weight,
+/// and the norm as the first rank has it; unlike devices differ in its last bits.
+GradientNorm Trainer::takeNumbers(const PhaseParts& parts, UpdateResult& result) {
     if (!m_deviceLosses.empty()) {  // one read from the device for all of them
         const at::Tensor losses = at::stack(m_deviceLosses).cpu();
-        m_losses.assign(losses.const_data_ptr<double>(), losses.const_data_ptr<double>() + losses.numel());
+        for (std::size_t i = 0; i < m_devicePlaces.size(); ++i) m_losses[m_devicePlaces[i]] = losses.const_data_ptr<double>()[i];
     }
+    GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
+    const std::vector<ShardView>& views = parts.storage->views();
+    const auto bad = norm.notFinite.empty() ? views.end() : std::find_if(views.begin(), views.end(), [&](const ShardView& view) { return view.parameter == norm.notFinite; });
+    m_losses.push_back(norm.value);
+    m_losses.push_back(static_cast<double>(bad - views.begin()));  // all of them: there is none
+    m_losses.push_back(m_wishes.skip ? 1 : 0);
     m_parts.parallel->gather(m_losses);
-    double loss = 0;
-    for (std::size_t term = 0; term < m_totals.size(); ++term) {
-        double sum = 0;
-        for (std::size_t i = term; i < m_losses.size(); i += m_totals.size()) sum += m_losses[i];
-        if (m_totals[term] != 0) loss += sum / m_totals[term];
+    std::vector<double> sums(m_totals.size(), 0.0);
+    m_isVetoed = false;
+    const double* next = m_losses.data();
+    for (int rank = 0; rank < m_parts.parallel->world(); ++rank) {
+        const std::size_t count = m_parts.parallel->sharing().ofRank(m_window.microBatches.size(), rank).count();
+        for (std::size_t i = 0; i < count * sums.size(); ++i) sums[i % sums.size()] += *next++;
+        if (rank == 0) norm = {next[0], next[1] < static_cast<double>(views.size()) ? views[static_cast<std::size_t>(next[1])].parameter : std::string()};
+        m_isVetoed = m_isVetoed || next[2] != 0;
+        next += 3;
     }
-    return loss;
+    result.loss = 0;
+    for (std::size_t term = 0; term < sums.size(); ++term)
+        if (m_totals[term] != 0) result.loss += sums[term] / m_totals[term];
+    result.gradNorm = norm.value;
+    return norm;
 }
 
 void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
@@ -210,22 +248,22 @@ void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
     m_applying = false;
 }
 
-void Trainer::evaluate() {
+/// True: it is the best so far.
+bool Trainer::evaluate() {
     m_wishes.evaluate = m_agreed = false;
-    if (!m_parts.evaluationData) return;
-    m_progress.evaluationPending = true;
-    m_unsaved = true;
     auto outcome = guarded("evaluating", [&] { return evaluateOnce(); });
-    if (!outcome.ok()) return endBy(outcome.error(), true);
-    if (!outcome->has_value()) return;
+    if (!outcome.ok()) endBy(outcome.error(), true);
+    if (!outcome.ok() || !outcome->has_value()) return false;
     EvaluationOutcome& done = **outcome;
+    m_unsaved = true;
     m_progress.evaluationPending = false;
     m_progress.evaluatedStep = m_progress.counters.globalStep;
-    m_metrics = done.metrics;
-    done.isBest = m_newBest = m_parts.best->take(done.metrics, m_progress.counters.globalStep);
+    m_progress.metrics = done.metrics;
+    done.isBest = m_parts.best->take(done.metrics, m_progress.counters.globalStep);
     done.rateCut = m_parts.curve->take(done.metrics, m_progress.counters.globalStep);
     visit({.point = Point::EvalEnd, .evaluation = &done});
     checkTarget();
+    return done.isBest;
 }
 
 Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
@@ -248,40 +286,47 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
             const at::Tensor output = forward(m_parts.phases.front(), context, batch.input);
             const std::unique_ptr<MetricPool> part = isAlone ? nullptr : poolOf(*m_parts.task);
             (isAlone ? *pool : *part).add(output, batch);
-            if (part) mine.push_back(part->statistics());
+            if (part) mine.push_back(part->statistics().cpu());  // one that pooled nothing lies on no device
             done += batch.count();
         }
-        visit({.point = Point::EvalBatch, .done = std::min(done * parallel.world(), data.samples()), .total = data.samples()});
-        if (!evaluationGoesOn()) return std::optional<EvaluationOutcome>();
+        if (keepInStep(std::min(done * parallel.world(), data.samples()), false).stops) return std::optional<EvaluationOutcome>();
     }
     if (!isAlone) mergeInOrder(parallel, mine, *pool);
     outcome.metrics = pool->values();
     outcome.records = pool->records();
-    if (parallel.rank() == 0) demonstrate(outcome);
+    demonstrate(outcome);
     outcome.seconds = m_parts.time->seconds() - start;
     return std::optional<EvaluationOutcome>(std::move(outcome));
 }
 
-/// Adds what the model makes of its own.
+/// Adds what the model makes of its own. The first rank computes, and all of them go on hearing what any of them is asked.
 void Trainer::demonstrate(EvaluationOutcome& outcome) {
+    const std::int64_t done = m_parts.evaluationData->samples();
+    const bool isAlone = m_parts.parallel->world() == 1;
+    if (m_parts.parallel->rank() != 0) {
+        while (keepInStep(done, false).isBusy) {}
+        return;
+    }
     const PhaseParts& parts = m_parts.phases.front();
     const auto output = [&](const at::Tensor& input) {
         Context context;
         return forward(parts, context, input);
     };
-    const Demonstration place{m_settings.seed, m_progress.counters.globalStep, parts.model->parameters().front().tensor.device()};
+    const Demonstration place{m_settings.seed, m_progress.counters.globalStep, parts.model->parameters().front().tensor.device(),
+                              [&] { return !keepInStep(done, true).stops; }};
     for (EvaluationRecord& record : m_parts.task->demonstrate(output, place)) outcome.records.push_back(std::move(record));
+    if (!isAlone) keepInStep(done, false);
 }
 
-bool Trainer::evaluationGoesOn() {
-    enum : std::uint64_t { Stop = 1, Pause = 2 };
+/// Between two steps of an evaluation, which can be long: acts on what ranks wish meanwhile.
+Trainer::Going Trainer::keepInStep(std::int64_t done, bool isBusy) {
+    enum : std::uint64_t { Stop = 1, Pause = 2, Busy = 4 };
+    visit({.point = Point::EvalBatch, .done = done, .total = m_parts.evaluationData->samples()});
     while (true) {
-        const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0));
-        if ((agreed & Stop) != 0) {
-            if (m_parts.parallel->world() > 1) adoptStop();
-            return false;
-        }
-        if ((agreed & Pause) == 0) return true;
+        const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0) | (isBusy ? Busy : 0));
+        const Going going{(agreed & Stop) != 0, (agreed & Busy) != 0};
+        if (going.stops && m_parts.parallel->world() > 1) adoptStop();
+        if (going.stops || (agreed & Pause) == 0) return going;
         m_wishes.pause = true;
         holdWhilePaused();
         m_agreed = false;
@@ -295,11 +340,11 @@ double ActiveTime::seconds() const {
     return static_cast<double>(now - m_startNs - m_pausedNs) * 1e-9;
 }
 
-void ActiveTime::pause() { m_pauseBeganNs = m_clock.monotonicNs(); }
+ActiveTime::Pause::Pause(ActiveTime& time) : m_time(time) { m_time.m_pauseBeganNs = m_time.m_clock.monotonicNs(); }
 
-void ActiveTime::unpause() {
-    m_pausedNs += m_clock.monotonicNs() - m_pauseBeganNs;
-    m_pauseBeganNs = 0;
+ActiveTime::Pause::~Pause() {
+    m_time.m_pausedNs += m_time.m_clock.monotonicNs() - m_time.m_pauseBeganNs;
+    m_time.m_pauseBeganNs = 0;
 }
 
 }  // namespace lathe::engine

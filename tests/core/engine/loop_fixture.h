@@ -65,7 +65,7 @@ private:
     double m_value;
 };
 
-class ScaleTask final : public Task {
+class ScaleTask : public Task {
 public:
     std::int64_t outputs() const override { return 1; }
     std::vector<Phase> phases() const override { return m_phases; }
@@ -212,10 +212,10 @@ struct Fixture {
         shape.batchSize = 1;
         shape.microBatches = microBatches;
         accumulation = std::make_unique<PlannedAccumulation>(shape);
-        TrainerParts parts{.task = &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get(), average}},
-                           .parallel = parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = &windows,
-                           .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress,
-                           .saver = saves ? &saver : nullptr, .time = &time, .hooks = {&recorder}};
+        TrainerParts parts{.task = other ? other : &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get(), average}},
+                           .parallel = group ? group : parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = source ? source : &windows,
+                           .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress, .intervals = &intervals,
+                           .saver = saves ? &saver : nullptr, .time = clock ? clock : &time, .hooks = {&recorder}};
         parts.guard = guard.get();
         for (Hook* hook : hooks) parts.hooks.push_back(hook);
         if (second) parts.phases.push_back(*second);
@@ -233,6 +233,7 @@ struct Fixture {
     ListEvaluation evaluation;
     std::unique_ptr<BestValue> best;
     Progress progress;
+    RunningIntervals intervals;
     MemorySaver saver;
     bool saves = true;
     ActiveTime time{Clock::system()};
@@ -247,6 +248,10 @@ struct Fixture {
     std::optional<PhaseParts> second;
     std::unique_ptr<TrajectoryGuard> guard;
     std::vector<Hook*> hooks;   ///< after the recorder
+    Parallel* group = nullptr;         ///< in place of the single process
+    WindowSource* source = nullptr;    ///< in place of windows
+    Task* other = nullptr;             ///< in place of task
+    ActiveTime* clock = nullptr;       ///< in place of time
 };
 
 }  // namespace lathe::engine::test

@@ -80,14 +80,14 @@ private Q_SLOTS:
         QVERIFY(!never.due(counted(0, 0), 1e9));
     }
 
-    void bestFollowsDirectionAndMinimumGain() {
+    void bestFollowsDirectionAndPatienceTheSmallestGain() {
         config::EvaluationSection section;
         section.minDelta = 0.05;
         section.patience = 2;
         BestValue best = BestValue::make(section, {{"accuracy", true}}).value();
         QVERIFY(!best.take({{"accuracy", std::nan("")}}, GlobalStep(1)));
         QVERIFY(best.take({{"accuracy", 0.5}}, GlobalStep(2)));
-        QVERIFY(!best.take({{"accuracy", 0.54}}, GlobalStep(3)));
+        QVERIFY(best.take({{"accuracy", 0.54}}, GlobalStep(3)));
         QVERIFY(!best.patienceUsedUp());
         QVERIFY(best.take({{"accuracy", 0.56}}, GlobalStep(4)));
         QVERIFY(!best.take({}, GlobalStep(5)));
