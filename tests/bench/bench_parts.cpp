@@ -1,22 +1,19 @@
 // needs: lathe_engine
-// Parts that a training step is made of, one thread, against PyTorch's in the same run: dropout (forward and backward)
+// Parts that a training step is made of, in processor time of one thread, against PyTorch's in the same run: dropout (forward and backward)
 // against LibTorch's; shuffled batches from memory against a DataLoader without workers, where a Python with torch is
-// given; and the time to go to batch 1,000,000 of a long epoch. Rounds are interleaved, the figure is the smallest. Prints
-// JSON lines. Usage: bench_parts [python with torch] [rounds]
+// given; and the time to go to batch 1,000,000 of a long epoch. Rounds are interleaved, figures are medians. Prints JSON
+// lines. Usage: bench_parts [python with torch] [rounds]
 #include "../core/engine/made_dataset.h"
+#include "bench_line.h"
 #include "engine/data/loader.h"
 #include "engine/model/dropout.h"
+#include "engine/session/environment.h"
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <string>
 
 using namespace lathe;
@@ -27,10 +24,11 @@ namespace {
 constexpr std::int64_t kRows = 20'000, kFeatures = 20, kBatch = 256;
 constexpr std::int64_t kSeekBatch = 16, kSeekTo = 1'000'000;
 
+/// Of this thread.
 double microsOf(const std::function<void()>& work) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = bench::threadMicros();
     work();
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    return bench::threadMicros() - start;
 }
 
 std::unique_ptr<Loader> loaderOf(std::int64_t samples, std::int64_t features, std::int64_t batch, bool inMemory) {
@@ -59,15 +57,16 @@ double dropoutNanos(bool backward, const std::function<at::Tensor(const at::Tens
     return micros * 1e3 / kTimes / static_cast<double>(input.numel());
 }
 
-/// Microseconds a batch over an epoch.
+/// Microseconds a batch over some epochs.
 double batchMicros(Loader& loader) {
-    const std::int64_t batches = (kRows + kBatch - 1) / kBatch;
+    constexpr std::int64_t kEpochs = 5, kBatches = kEpochs * ((kRows + kBatch - 1) / kBatch);
     loader.seek(Epoch(0), PlanEntry(0));
     std::int64_t seen = 0;
     const double micros = microsOf([&] {
-        for (std::int64_t i = 0; i < batches; ++i) seen += loader.next()->count();
+        for (std::int64_t i = 0; i < kBatches; ++i) seen += loader.next()->count();
     });
-    return seen == kRows ? micros / static_cast<double>(batches) : 1e300;
+    if (seen != kEpochs * kRows) std::abort();
+    return micros / static_cast<double>(kBatches);
 }
 
 double seekMillis(Loader& loader) {
@@ -78,19 +77,20 @@ double seekMillis(Loader& loader) {
            }) * 1e-3;
 }
 
-std::optional<double> dataLoaderMicros(const std::string& python) {
-    const std::string answer = (std::filesystem::temp_directory_path() / "lathe_data_pytorch.txt").string();
-    if (std::system((python + " " LATHE_SOURCE_DIR "/tests/bench/data_pytorch.py > " + answer).c_str()) != 0) return std::nullopt;
-    double micros = 0;
-    std::FILE* file = std::fopen(answer.c_str(), "r");
-    const bool read = file && std::fscanf(file, "%lf", &micros) == 1;
-    if (file) std::fclose(file);
-    return read ? std::optional<double>(micros) : std::nullopt;
-}
+/// Time of ours and of the peer, a round each.
+struct Times {
+    std::vector<double> ours, peer;
 
-void emit(const char* what, const char* peer, const char* metric, double value, const char* unit) {
-    std::printf("{\"bench\": \"parts\", \"case\": \"%s\", \"peer\": \"%s\", \"metric\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", what, peer, metric, value, unit);
-}
+    /// `bySpeed`: how many times as fast, not which part of the time.
+    void report(const char* what, const char* peerName, const char* metric, const char* unit, bool bySpeed = false) const {
+        bench::line("parts", what, "lathe", metric, bench::median(ours), unit);
+        if (peer.empty()) return;
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < peer.size(); ++i) ratios.push_back(bySpeed ? peer[i] / ours[i] : ours[i] / peer[i]);
+        bench::line("parts", what, peerName, metric, bench::median(peer), unit);
+        bench::line("parts", what, (bySpeed ? std::string(peerName) + " / lathe" : "lathe / " + std::string(peerName)).c_str(), "ratio", bench::median(ratios), "");
+    }
+};
 
 }  // namespace
 
@@ -98,28 +98,23 @@ int main(int argc, char** argv) {
     const std::string python = argc > 1 ? argv[1] : "";
     const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
     at::set_num_threads(1);
+    keepFreedMemory();
     const auto memory = loaderOf(kRows, kFeatures, kBatch, true), longEpoch = loaderOf((kSeekTo + 10) * kSeekBatch, 2, kSeekBatch, false);
-    double ours[2] = {1e300, 1e300}, theirs[2] = {1e300, 1e300}, batch = 1e300, peer = 1e300, seek = 1e300;
+    Times forward, both, batches, seeks;
     for (int round = 0; round < rounds; ++round) {
         const DropoutKey key = dropoutKey({1, round, 0, 0, 0, 0});
         for (const bool backward : {false, true}) {
-            ours[backward] = std::min(ours[backward], dropoutNanos(backward, [&](const at::Tensor& input) { return dropout(input, 0.1, key); }));
-            theirs[backward] = std::min(theirs[backward], dropoutNanos(backward, [](const at::Tensor& input) { return at::dropout(input, 0.1, true); }));
+            Times& times = backward ? both : forward;
+            times.ours.push_back(dropoutNanos(backward, [&](const at::Tensor& input) { return dropout(input, 0.1, key); }));
+            times.peer.push_back(dropoutNanos(backward, [](const at::Tensor& input) { return at::dropout(input, 0.1, true); }));
         }
-        batch = std::min(batch, batchMicros(*memory));
-        seek = std::min(seek, seekMillis(*longEpoch));
-        if (!python.empty()) peer = std::min(peer, dataLoaderMicros(python).value_or(1e300));
+        batches.ours.push_back(batchMicros(*memory));
+        seeks.ours.push_back(seekMillis(*longEpoch));
+        if (python.empty()) continue;
+        if (const auto peer = bench::numbersOf(python + " " LATHE_SOURCE_DIR "/tests/bench/data_pytorch.py")) batches.peer.push_back(peer->front());
     }
-    for (const bool backward : {false, true}) {
-        const char* what = backward ? "dropout 1024 x 256, forward and backward" : "dropout 1024 x 256, forward";
-        emit(what, "lathe", "time", ours[backward], "ns an element");
-        emit(what, "libtorch", "time", theirs[backward], "ns an element");
-        emit(what, "lathe / libtorch", "ratio", ours[backward] / theirs[backward], "");
-    }
-    emit("shuffled batches of 256 x 20", "lathe", "batch", batch, "us");
-    if (peer < 1e300) {
-        emit("shuffled batches of 256 x 20", "dataloader(0)", "batch", peer, "us");
-        emit("shuffled batches of 256 x 20", "dataloader(0) / lathe", "ratio", peer / batch, "");
-    }
-    emit("seek to batch 1,000,000", "lathe", "until it is in hand", seek, "ms");
+    forward.report("dropout 1024 x 256, forward", "libtorch", "time", "ns an element");
+    both.report("dropout 1024 x 256, forward and backward", "libtorch", "time", "ns an element");
+    batches.report("shuffled batches of 256 x 20", "dataloader(0)", "batch", "us", true);
+    seeks.report("seek to batch 1,000,000", "", "until it is in hand", "ms");
 }

@@ -1,7 +1,8 @@
 // needs: lathe_engine
 // Processor time of a step of two ranks over Gloo on the small MLP: our whole loop (agreement, exact normalisation, norm,
 // clipping) against PyTorch's DistributedDataParallel. One thread a rank; all threads of the busier process count. Rounds
-// are interleaved, the figure is the smallest. Prints JSON lines. Usage: bench_ranks [python with torch] [rounds]
+// are interleaved, figures are medians. Prints JSON lines. Usage: bench_ranks [python with torch] [rounds]
+#include "bench_line.h"
 #include "engine/parallel/data_parallel.h"
 #include "engine/train/trainer.h"
 
@@ -60,11 +61,11 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     section.ranks = 2;
     const auto parallel = makeParallel(section, {.rank = rank, .world = 2, .rendezvous = meeting}).value();
     const auto model = makeModel({}, {.features = kFeatures, .outputs = 10}, 1, at::kFloat, at::kCPU).value();
-    const ParamTable table(*model);
-    FlatStorage storage(table);
     config::OptimizerSection recipe;
     recipe.weightDecay = 0.01;
-    const auto optimizer = Optimizer::make(recipe, storage).value();
+    const auto table = ParamTable::make(*model, recipe).value();
+    FlatStorage storage(*table);
+    const auto optimizer = Optimizer::make(recipe, storage, table->groups()).value();
     dataset::Info info;
     info.classNames.assign(10, "c");
     info.classCounts.assign(10, 1);
@@ -113,32 +114,28 @@ double ourRound(const std::filesystem::path& folder, int round) {
     return std::max(numberIn(folder / "rank0").value_or(1e300), numberIn(folder / "rank1").value_or(1e300));
 }
 
-double peerRound(const std::string& python, const std::filesystem::path& folder) {
-    const std::string script = LATHE_SOURCE_DIR "/tests/bench/ranks_pytorch.py", answer = folder / "peer";
-    if (std::system((python + " " + script + " " + std::to_string(kSteps) + " > " + answer).c_str()) != 0) return 1e300;
-    return numberIn(answer).value_or(1e300);
-}
-
-void emit(const char* peer, const char* metric, double value, const char* unit) {
-    std::printf("{\"bench\": \"ranks\", \"case\": \"mlp_small, 2 ranks\", \"peer\": \"%s\", \"metric\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", peer, metric, value, unit);
-}
+void emit(const char* peer, const char* metric, double value, const char* unit) { bench::line("ranks", "mlp_small, 2 ranks", peer, metric, value, unit); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::string python = argc > 1 ? argv[1] : "";
-    const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 3;
+    const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
     const auto folder = std::filesystem::temp_directory_path() / ("lathe-bench-ranks-" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
-    double ours = 1e300, peer = 1e300;
+    std::vector<double> ours, peers, ratios;
     for (int round = 0; round < rounds; ++round) {
-        ours = std::min(ours, ourRound(folder, round));
-        if (!python.empty()) peer = std::min(peer, peerRound(python, folder));
+        ours.push_back(ourRound(folder, round));
+        if (python.empty()) continue;
+        const auto peer = bench::numbersOf(python + " " LATHE_SOURCE_DIR "/tests/bench/ranks_pytorch.py " + std::to_string(kSteps));
+        if (!peer) continue;
+        peers.push_back(peer->front());
+        ratios.push_back(ours.back() / peer->front());
     }
-    emit("lathe", "processor time of a step", ours, "us");
-    if (peer < 1e300) {
-        emit("pytorch ddp", "processor time of a step", peer, "us");
-        emit("lathe / pytorch ddp", "ratio", ours / peer, "");
+    emit("lathe", "processor time of a step", bench::median(ours), "us");
+    if (!peers.empty()) {
+        emit("pytorch ddp", "processor time of a step", bench::median(peers), "us");
+        emit("lathe / pytorch ddp", "ratio", bench::median(ratios), "");
     }
     std::filesystem::remove_all(folder);
 }

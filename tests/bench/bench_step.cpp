@@ -1,20 +1,20 @@
 // needs: lathe_engine
-// Time of a training step: our loop with everything on (telemetry into shared memory, heartbeat, steering, verdict)
-// against the bare loop of the same parts, and against PyTorch's loop with its fused optimizer where a Python with torch
-// is given. One thread; processor time of that thread, so that other work on the machine adds little; rounds are
-// interleaved, and the figure is the smallest tenth-percentile of all. Prints JSON lines. Usage: bench_step [python with torch] [rounds] [cases that begin so]
+// Time of a training step: our loop with all that a run has (telemetry into shared memory, heartbeat, steering, digests,
+// guard, verdict, groups of parameters) against the bare loop of the same parts, and against PyTorch's loop with its fused
+// optimizer where a Python with torch is given; where it has Lightning too, what our loop adds to the bare one against what
+// Lightning's Trainer adds to PyTorch's loop. One thread, its processor time. The bare loop makes a step between every two
+// steps of ours, so that both meet the same machine; rounds of the others are interleaved. Figures are medians. Prints JSON
+// lines. Usage: bench_step [python with torch] [rounds] [cases that begin so] [python with lightning]
+#include "bench_line.h"
+#include "engine/session/environment.h"
+#include "engine/session/resume.h"
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/trainer.h"
-#include "live/spill.h"
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <ctime>
 #include <string>
 
 using namespace lathe;
@@ -58,72 +58,42 @@ config::OptimizerSection recipe() {
     return section;
 }
 
-/// Processor microseconds of each step, stamped where the next one begins.
-class StepTimes {
-public:
-    void stamp() {
-        timespec now{};
-        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        const double micros = static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
-        if (m_last > 0) m_micros.push_back(micros - m_last);
-        m_last = micros;
+Batch batchOf(const Case& c, int number) {
+    Batch batch;
+    batch.ids.resize(static_cast<std::size_t>(c.batch));
+    if (const std::int64_t context = c.shape.context; context > 0) {   // bytes that follow each other by a rule; one document a row
+        const at::Tensor bytes = (at::arange(c.batch * (context + 1), at::kLong).view({c.batch, context + 1}) * 7 + number).remainder(256);
+        batch.input = at::stack({bytes.narrow(1, 0, context), at::zeros({c.batch, context}, at::kLong)}, 1);
+        batch.target = bytes.narrow(1, 1, context).contiguous();
+        batch.weight = at::full({c.batch}, static_cast<double>(context), at::kDouble);
+        return batch;
     }
-    double tenthPercentile() {
-        std::sort(m_micros.begin(), m_micros.end());
-        return m_micros.at(m_micros.size() / 10);
-    }
+    std::vector<std::int64_t> shape{c.batch, c.shape.features};
+    if (c.shape.channels > 0) shape = {c.batch, c.shape.channels, c.shape.height, c.shape.width};
+    batch.input = at::sin(at::arange(c.batch * c.shape.features, at::kFloat) * (0.37f + 0.01f * static_cast<float>(number))).view(shape);
+    batch.target = (at::arange(c.batch, at::kLong) * 7 + number) % 10;
+    return batch;
+}
 
-private:
-    std::vector<double> m_micros;
-    double m_last = 0;
-};
-
-class ReadyWindows final : public WindowSource {
-public:
-    ReadyWindows(std::vector<Batch> batches, StepTimes& times) : m_batches(std::move(batches)), m_times(times) {}
-    Result<void> load(const plan::Window& window, const plan::Sharing::Share&, std::vector<Batch>& out) override {
-        m_times.stamp();
-        out.assign(1, m_batches[static_cast<std::size_t>(window.microBatches.front().begin) % m_batches.size()]);
-        return {};
-    }
-
-private:
-    std::vector<Batch> m_batches;
-    StepTimes& m_times;
-};
+std::unique_ptr<Task> taskOf(const Case& c) {
+    config::RunConfig config;
+    dataset::Info info;
+    info.classNames.assign(10, "c");
+    info.classCounts.assign(10, 1);
+    info.context = c.shape.context;
+    if (info.context > 0) config.task.name = "language";
+    return makeTask(config, info).value();
+}
 
 /// A model with its optimizer, freshly made: both loops train the same thing.
 struct Parts {
     explicit Parts(const Case& c)
-        : model(makeModel(c.model, c.shape, 1, at::kFloat, at::kCPU).value()), table(*model), storage(table),
-          optimizer(Optimizer::make(recipe(), storage).value()), parallel(makeSingleProcess()) {
-        config::RunConfig config;
-        dataset::Info info;
-        info.classNames.assign(10, "c");
-        info.classCounts.assign(10, 1);
-        info.context = c.shape.context;
-        if (info.context > 0) config.task.name = "language";
-        task = makeTask(config, info).value();
-        for (int i = 0; i < kBatches; ++i) {
-            Batch batch;
-            batch.ids.resize(static_cast<std::size_t>(c.batch));
-            if (info.context > 0) {   // bytes that follow each other by a rule; one document a row
-                const at::Tensor bytes = (at::arange(c.batch * (info.context + 1), at::kLong).view({c.batch, info.context + 1}) * 7 + i).remainder(256);
-                batch.input = at::stack({bytes.narrow(1, 0, info.context), at::zeros({c.batch, info.context}, at::kLong)}, 1);
-                batch.target = bytes.narrow(1, 1, info.context).contiguous();
-                batch.weight = at::full({c.batch}, static_cast<double>(info.context), at::kDouble);
-                batches.push_back(std::move(batch));
-                continue;
-            }
-            const std::vector<std::int64_t> shape =
-                c.shape.channels ? std::vector<std::int64_t>{c.batch, c.shape.channels, c.shape.height, c.shape.width} : std::vector<std::int64_t>{c.batch, c.shape.features};
-            batch.input = at::sin(at::arange(c.batch * c.shape.features, at::kFloat) * (0.37f + 0.01f * static_cast<float>(i))).view(shape);
-            batch.target = (at::arange(c.batch, at::kLong) * 7 + i) % 10;
-            batches.push_back(std::move(batch));
-        }
+        : model(makeModel(c.model, c.shape, 1, at::kFloat, at::kCPU).value()), table(ParamTable::make(*model, recipe()).value()), storage(*table),
+          optimizer(Optimizer::make(recipe(), storage, table->groups()).value()), parallel(makeSingleProcess()), task(taskOf(c)) {
+        for (int i = 0; i < kBatches; ++i) batches.push_back(batchOf(c, i));
     }
     std::unique_ptr<Model> model;
-    ParamTable table;
+    std::unique_ptr<ParamTable> table;
     FlatStorage storage;
     std::unique_ptr<Optimizer> optimizer;
     std::unique_ptr<Parallel> parallel;
@@ -131,97 +101,163 @@ struct Parts {
     std::vector<Batch> batches;
 };
 
-double bareLoop(const Case& c) {
-    Parts parts(c);
-    StepTimes times;
-    std::vector<StatisticsUpdate> statistics;
-    double shown = 0;
-    for (int step = 0; step < c.steps; ++step) {
-        times.stamp();
-        const Batch& batch = parts.batches[static_cast<std::size_t>(step) % parts.batches.size()];
-        parts.storage.clearGradients();
+/// What every training step has to do, as one would write it by hand.
+class BareLoop {
+public:
+    explicit BareLoop(const Case& c) : m_parts(c) {}
+
+    void step() {
+        const Batch& batch = m_parts.batches[m_steps++ % m_parts.batches.size()];
+        m_parts.storage.clearGradients();
+        m_statistics.clear();
         Context context;
         context.training = true;
-        context.statistics = &statistics;
-        const LossTerm term = parts.task->loss(parts.model->forward(context, batch.input), batch).front();
-        const at::Tensor loss = term.sum / term.weight;
-        loss.backward();
-        const double norm = parts.parallel->globalNorm(parts.storage).value;
-        if (norm > 1.0) parts.storage.scaleGradients(1.0 / (norm + 1e-6));
-        parts.optimizer->step(1e-3);
-        shown += loss.item<double>() + norm;
+        context.statistics = &m_statistics;
+        const LossTerm term = m_parts.task->loss(m_parts.model->forward(context, batch.input), batch).front();
+        if (!m_seed.defined()) m_seed = at::scalar_tensor(1 / term.weight, term.sum.options().requires_grad(false));  // batches are of one size
+        term.sum.backward(m_seed);
+        const double norm = m_parts.parallel->globalNorm(m_parts.storage).value;
+        if (norm > 1.0) m_parts.storage.scaleGradients(1.0 / (norm + 1e-6));
+        m_parts.optimizer->step(1e-3);
+        m_shown += term.sum.item<double>() / term.weight + norm;
     }
-    times.stamp();
-    if (shown == 0) std::puts("");
-    return times.tenthPercentile();
-}
+    double shown() const { return m_shown; }
 
-double wholeLoop(const Case& c) {
+private:
+    Parts m_parts;
+    std::vector<StatisticsUpdate> m_statistics;
+    at::Tensor m_seed;
+    std::size_t m_steps = 0;
+    double m_shown = 0;
+};
+
+/// Processor microseconds of each step.
+struct StepTimes {
+    std::vector<double> bare, whole;
+};
+
+/// Ready batches; where a step of the whole loop ends and the next one begins, the bare loop makes one of its own.
+class PairedWindows final : public WindowSource {
+public:
+    PairedWindows(std::vector<Batch> batches, BareLoop& bare, StepTimes& times) : m_batches(std::move(batches)), m_bare(bare), m_times(times) {}
+
+    Result<void> load(const plan::Window& window, const plan::Sharing::Share&, std::vector<Batch>& out) override {
+        const double ended = bench::threadMicros();
+        if (m_began > 0) m_times.whole.push_back(ended - m_began);
+        m_bare.step();
+        m_began = bench::threadMicros();
+        m_times.bare.push_back(m_began - ended);
+        out.assign(1, m_batches[static_cast<std::size_t>(window.microBatches.front().begin) % m_batches.size()]);
+        return {};
+    }
+
+private:
+    std::vector<Batch> m_batches;
+    BareLoop& m_bare;
+    StepTimes& m_times;
+    double m_began = 0;
+};
+
+/// One round of both loops. The last step of the bare one has no partner. Which of the two was made first shows in where its
+/// tensors lie, and that in its speed (half a percent), so they take turns.
+void pairedLoops(const Case& c, bool bareFirst, StepTimes& times) {
+    std::optional<BareLoop> made;
+    if (bareFirst) made.emplace(c);
     Parts parts(c);
-    StepTimes times;
-    ReadyWindows windows(parts.batches, times);
+    if (!bareFirst) made.emplace(c);
+    BareLoop& bare = *made;
+    PairedWindows windows(parts.batches, bare, times);
     const auto segment = live::Segment::create({2, 4u << 20}, "bench").value();
     Pulse pulse(*segment, 0, -1);
     FrameWriter frames(*segment, 0, 1);
-    const live::Spiller spiller(*segment, 0, std::filesystem::temp_directory_path(), 999);
     ActiveTime time(Clock::system());
     BestValue best = BestValue::make({}, parts.task->metricInfo()).value();
-    Telemetry telemetry(frames, pulse, time, best, {Interval::Unit::Updates, 1});
+    Telemetry telemetry(frames, pulse, time, best, {Interval::Unit::Updates, 1}, true, parts.table->groups());
+    DigestKeeper digests(frames);
     Steering steering(*segment, pulse, frames);
+    TrajectoryGuard guard({});
     Progress progress;
     Curve curve = Curve::constant(1e-3);
     const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
     const auto precision = makePrecision({}).value();
     TrainerParts trainer{.task = parts.task.get(), .phases = {{Phase{}, parts.model.get(), &parts.storage, parts.optimizer.get()}},
                          .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
-                         .progress = &progress, .time = &time, .hooks = {&telemetry, &steering}};
+                         .progress = &progress, .time = &time, .hooks = {&telemetry, &digests, &steering}, .guard = &guard};
     TrainerSettings settings;
-    settings.maxUpdates = c.steps;
+    settings.maxUpdates = c.steps + 1;
     settings.maxGradNorm = 1.0;
     Trainer(trainer, settings).run();
     segment->setRecorderBytes(0, segment->writtenBytes(0));
-    return times.tenthPercentile();
+    if (bare.shown() == 0) std::puts("");
 }
 
-/// One round of step_pytorch.py, or nothing where it cannot run.
-std::optional<double> pythonLoop(const std::string& python, const Case& c) {
-    const std::string script = LATHE_SOURCE_DIR "/tests/bench/step_pytorch.py";
-    const std::string answer = (std::filesystem::temp_directory_path() / "lathe_step_pytorch.txt").string();
-    const std::string command = python + " " + script + " " + c.name + " " + std::to_string(c.steps) + " > " + answer;
-    if (std::system(command.c_str()) != 0) return std::nullopt;
-    double micros = 0;
-    std::FILE* file = std::fopen(answer.c_str(), "r");
-    const bool read = file && std::fscanf(file, "%lf", &micros) == 1;
-    if (file) std::fclose(file);
-    return read ? std::optional<double>(micros) : std::nullopt;
+/// Medians of all rounds; microseconds.
+struct Figures {
+    double bare = 0, whole = 0, added = 0;
+    std::vector<double> ofPyTorch;        ///< a round: whole / PyTorch
+    std::vector<double> pyTorch, lightning, lightningLogs;   ///< the last two: what it adds to PyTorch's loop
+};
+
+std::string pythonCommand(const std::string& python, const char* script, const Case& c) {
+    return python + " " LATHE_SOURCE_DIR "/tests/bench/" + script + " " + c.name + " " + std::to_string(c.steps);
 }
 
-void emit(const std::string& name, const char* peer, const char* metric, double value, const char* unit) {
-    std::printf("{\"bench\": \"step\", \"case\": \"%s\", \"peer\": \"%s\", \"metric\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", name.c_str(), peer, metric, value, unit);
+Figures measure(const Case& c, int rounds, const std::string& python, const std::string& lightningPython) {
+    Figures figures;
+    StepTimes all;
+    for (int round = 0; round < rounds; ++round) {
+        StepTimes times;
+        pairedLoops(c, round % 2 == 1, times);
+        times.bare.resize(times.whole.size());
+        if (!python.empty()) {
+            if (const auto peer = bench::numbersOf(pythonCommand(python, "step_pytorch.py", c))) {
+                figures.pyTorch.push_back(peer->front());
+                figures.ofPyTorch.push_back(bench::median(times.whole) / peer->front());
+            }
+        }
+        if (!lightningPython.empty()) {
+            if (const auto peer = bench::numbersOf(pythonCommand(lightningPython, "step_lightning.py", c)); peer && peer->size() == 2) {
+                figures.lightning.push_back(peer->front());
+                figures.lightningLogs.push_back(peer->back());
+            }
+        }
+        all.bare.insert(all.bare.end(), times.bare.begin(), times.bare.end());
+        all.whole.insert(all.whole.end(), times.whole.begin(), times.whole.end());
+    }
+    figures.bare = bench::median(all.bare);
+    figures.whole = bench::median(all.whole);
+    std::vector<double> added;
+    for (std::size_t i = 0; i < all.whole.size(); ++i) added.push_back(all.whole[i] - all.bare[i]);
+    figures.added = bench::median(added);
+    return figures;
+}
+
+void report(const Case& c, const Figures& figures) {
+    const auto emit = [&](const char* peer, const char* metric, double value, const char* unit) { bench::line("step", c.name, peer, metric, value, unit); };
+    emit("bare loop", "step", figures.bare, "us");
+    emit("everything on", "step", figures.whole, "us");
+    emit("everything on - bare loop", "added to a step", figures.added, "us");
+    emit("everything on / bare loop", "ratio", 1 + figures.added / figures.bare, "");
+    if (!figures.pyTorch.empty()) {
+        emit("pytorch fused", "step", bench::median(figures.pyTorch), "us");
+        emit("everything on / pytorch fused", "ratio", bench::median(figures.ofPyTorch), "");
+    }
+    if (!figures.lightning.empty()) {
+        const double silent = bench::median(figures.lightning), logs = bench::median(figures.lightningLogs);
+        emit("lightning without a logger", "added to a step", silent, "us");
+        emit("lightning that logs each step", "added to a step", logs, "us");
+        emit("everything on / lightning without a logger", "ratio of what is added", figures.added / silent, "");
+        emit("everything on / lightning that logs each step", "ratio of what is added", figures.added / logs, "");
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::string python = argc > 1 ? argv[1] : "";
-    const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
+    const auto argument = [&](int i) { return argc > i ? std::string(argv[i]) : std::string(); };
+    const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 6;
     at::set_num_threads(1);
-    const std::string only = argc > 3 ? argv[3] : "";
-    for (const Case& c : cases()) {
-        if (!only.empty() && !c.name.starts_with(only)) continue;
-        double bare = 1e300, whole = 1e300, peer = 1e300;
-        for (int round = 0; round < rounds; ++round) {
-            bare = std::min(bare, bareLoop(c));
-            whole = std::min(whole, wholeLoop(c));
-            if (!python.empty()) peer = std::min(peer, pythonLoop(python, c).value_or(1e300));
-        }
-        emit(c.name, "bare loop", "step", bare, "us");
-        emit(c.name, "everything on", "step", whole, "us");
-        emit(c.name, "everything on / bare loop", "ratio", whole / bare, "");
-        if (peer < 1e300) {
-            emit(c.name, "pytorch fused", "step", peer, "us");
-            emit(c.name, "everything on / pytorch fused", "ratio", whole / peer, "");
-        }
-        std::fflush(stdout);
-    }
+    keepFreedMemory();
+    for (const Case& c : cases())
+        if (c.name.starts_with(argument(3))) report(c, measure(c, rounds, argument(1), argument(4)));
 }

@@ -41,5 +41,6 @@ def work(rank, steps, meeting, answers):
 
 if __name__ == "__main__":
     queue = mp.get_context("spawn").SimpleQueue()
-    mp.spawn(work, (int(sys.argv[1]), os.path.join(tempfile.mkdtemp(), "meet"), queue), nprocs=2)
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(work, (int(sys.argv[1]), os.path.join(folder, "meet"), queue), nprocs=2)
     print(max(queue.get(), queue.get()))

@@ -2,8 +2,10 @@
 
     python step_pytorch.py CASE STEPS
 
-Prints the tenth-percentile step in processor microseconds; loss and norm of each step are read, as any loop that shows them must.
+Prints the median step in processor microseconds.
 """
+import math
+import statistics
 import sys
 import time
 
@@ -11,7 +13,6 @@ import torch
 from torch import nn
 
 torch.set_num_threads(1)
-case, steps = sys.argv[1], int(sys.argv[2])
 
 
 def mlp(*widths):
@@ -75,27 +76,39 @@ NETS = {
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Flatten(), nn.Linear(784, 10))),
 }
-batch, shape, make = NETS[case]
-net = make().train()
-params = list(net.parameters())
-opt = torch.optim.AdamW(params, lr=1e-3, weight_decay=0.01, fused=True)
-numel = batch
-for s in shape:
-    numel *= s
-xs = [torch.sin(torch.arange(numel, dtype=torch.float32) * (0.37 + 0.01 * i)).view(batch, *shape) for i in range(32)]
-ys = [(torch.arange(batch) * 7 + i) % 10 for i in range(32)]
-if case.startswith("gpt"):
-    rows = [(torch.arange(batch * 65).view(batch, 65) * 7 + i) % 256 for i in range(32)]
-    xs, ys = [r[:, :-1].contiguous() for r in rows], [r[:, 1:].flatten() for r in rows]
-times, shown = [], 0.0
-for step in range(steps):
-    start = time.thread_time()
-    loss = nn.functional.cross_entropy(net(xs[step % 32]), ys[step % 32])
-    loss.backward()
-    norm = torch.nn.utils.clip_grad_norm_(params, 1.0)
-    opt.step()
-    opt.zero_grad(set_to_none=True)
-    shown += loss.item() + norm.item()
-    times.append((time.thread_time() - start) * 1e6)
-times.sort()
-print(times[len(times) // 10])
+
+
+def made(case):
+    """The net, its parameters' fused AdamW, and 32 batches of (input, target)."""
+    batch, shape, make = NETS[case]
+    net = make().train()
+    opt = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
+    if case.startswith("gpt"):
+        rows = [(torch.arange(batch * 65).view(batch, 65) * 7 + i) % 256 for i in range(32)]
+        return net, opt, [(r[:, :-1].contiguous(), r[:, 1:].flatten()) for r in rows]
+    numel = batch * math.prod(shape)
+    xs = [torch.sin(torch.arange(numel, dtype=torch.float32) * (0.37 + 0.01 * i)).view(batch, *shape) for i in range(32)]
+    return net, opt, [(x, (torch.arange(batch) * 7 + i) % 10) for i, x in enumerate(xs)]
+
+
+def loop_micros(case, steps, reads):
+    """Processor microseconds of each step; `reads`: loss and norm of each step are read, as any loop that shows them must."""
+    net, opt, batches = made(case)
+    params = list(net.parameters())
+    times, shown = [], 0.0
+    for step in range(steps):
+        start = time.thread_time_ns()
+        x, y = batches[step % len(batches)]
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(params, 1.0)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+        if reads:
+            shown += loss.item() + norm.item()
+        times.append((time.thread_time_ns() - start) / 1e3)
+    return times
+
+
+if __name__ == "__main__":
+    print(statistics.median(loop_micros(sys.argv[1], int(sys.argv[2]), True)))

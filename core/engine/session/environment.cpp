@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <malloc.h>
 #include <set>
 
 namespace lathe::engine {
@@ -42,6 +43,12 @@ int applyThreads(const config::ParallelSection& section, int ranks) {
     else if (fromOmp && *fromOmp > 0 && *fromOmp < 1024) threads = *fromOmp;
     at::set_num_threads(static_cast<int>(threads));
     return at::get_num_threads();
+}
+
+void keepFreedMemory() {
+    constexpr int kLargestInHeap = 32 << 20, kMostKept = 1 << 30;  // bytes; the first is the most that glibc takes
+    ::mallopt(M_MMAP_THRESHOLD, kLargestInHeap);
+    ::mallopt(M_TRIM_THRESHOLD, kMostKept);
 }
 
 Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& precision, const std::string& layout) {

@@ -24,6 +24,7 @@ Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, con
     auto setup = std::make_unique<Setup>();
     setup->config = chosen;
     applyDeterminism(chosen.parallel);
+    keepFreedMemory();
     setup->threads = applyThreads(chosen.parallel, place.world);
     LATHE_TRY_ASSIGN(setup->plugins, loadPlugins(chosen.plugins, pluginFolder()));
     LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel, place.rank, place.world));

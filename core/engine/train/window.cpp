@@ -165,8 +165,7 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
     context.attempt = m_progress.counters.updateAttempts.value();
     context.microBatch = static_cast<std::int64_t>(microBatch);
     context.statistics = &m_statistics;
-    const at::Tensor output = forward(parts, context, batch.input);
-    const std::vector<LossTerm> terms = m_parts.task->loss(output, batch);
+    const std::vector<LossTerm> terms = m_parts.task->loss(forward(parts, context, batch.input), batch);  // the output is not kept through the backward pass
     LATHE_ASSERT(terms.size() == m_totals.size());
     at::Tensor total;
     double seed = 1;
