@@ -31,6 +31,7 @@ struct Options {
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs
     std::vector<std::string> settings;
+    std::int64_t remedy = 0;       ///< again, continue: what is told to help a run that memory ran out in; 0: none
     std::string command;           ///< run, again: a person's own command
     std::vector<std::string> words;///< the same, or what is added to it, given word by word behind --
     std::int64_t pid = 0;          ///< record: the process, 0: whoever started this one

@@ -107,6 +107,8 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_flag("--detach", options.detach, "Return once the run is up; it goes on in the background");
         command->add_flag("--queue", options.queue, "Start it when no other run uses its device, behind those that wait already");
     }
+    if (verb.action == again || verb.action == continueRun)
+        command->add_option("--remedy", options.remedy, "Of a run that memory ran out in: make the change with this number (show lists them)")->check(CLI::PositiveNumber);
     if ((verb.needs & Curve) != 0) command->add_flag("--new-curve", options.newCurve, "Make the learning-rate curve anew for the length the run has now; else it stays as it was");
     if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");
     if (isSeries) {

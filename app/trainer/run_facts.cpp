@@ -62,7 +62,19 @@ static json exitJson(const RunFolder& run, const launch::Standing& standing) {
     json out = {{"code", code}, {"reason", standing.why}};
     if (record && record->signal) out["signal"] = *record->signal;
     if (record && record->commandExitCode) out["command_code"] = *record->commandExitCode;
+    if (record && record->memory) out["memory"] = rundir::memoryJson(*record->memory);
     return out;
+}
+
+std::vector<std::string> remedyLines(const RunFolder& run) {
+    std::vector<std::string> lines;
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    if (!record || !record->memory || record->memory->remedies.empty()) return lines;
+    lines.push_back("What would need less memory (lathe-trainer again " + displayName(run) + " --remedy N, or continue where it says so):");
+    const auto& remedies = record->memory->remedies;
+    for (std::size_t i = 0; i < remedies.size(); ++i)
+        lines.push_back("  " + std::to_string(i + 1) + ". " + rundir::sentenceOf(remedies[i]) + (remedies[i].whenGoingOn ? " (continue)" : ""));
+    return lines;
 }
 
 json resultJson(const RunFolder& run) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lathe::trainer {
 
@@ -16,6 +17,8 @@ namespace lathe::trainer {
 nlohmann::json resultJson(const rundir::RunFolder& run);
 /// `show`: all there is to know about a run.
 nlohmann::json showJson(const rundir::RunFolder& run);
+/// What would have helped a run that memory ran out in, for people: a line each, with the verb that does it.
+std::vector<std::string> remedyLines(const rundir::RunFolder& run);
 /// One row of `runs`.
 nlohmann::json rowJson(const rundir::RunFolder& run);
 /// Whether a session that went on from a checkpoint does so exactly: {outcome, detail, compared}, null where nothing was told.

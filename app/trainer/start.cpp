@@ -2,6 +2,7 @@
 
 #include "base/program_paths.h"
 #include "launch/apart.h"
+#include "launch/memory_end.h"
 #include "launch/queue_keeper.h"
 #include "launch/supervisor.h"
 #include "log_follower.h"
@@ -24,6 +25,7 @@ static void tellWhere(const rundir::RunFolder& run) {
     const rundir::RunFolder place(run.place());
     if (!newest.empty()) tell("Newest checkpoint: " + (place.checkpoints() / newest).string());
     tell("Log: " + place.rankLog(0).string());
+    for (const std::string& line : remedyLines(run)) tell(line);
 }
 
 void tellLeftover(const rundir::RunFolder& run) {
@@ -36,6 +38,11 @@ std::vector<std::string> settingsOf(const Options& options) {
     if (!options.name.empty()) settings.push_back("run.name=" + options.name);
     if (!options.workdir.empty()) settings.push_back("command.folder=" + options.workdir);
     return settings;
+}
+
+Result<std::vector<std::string>> remedyOf(const Options& options, const rundir::RunFolder& run, bool goesOn) {
+    if (options.remedy == 0) return std::vector<std::string>();
+    return launch::remedySettings(run, options.remedy, goesOn);
 }
 
 static ExitCode supervise(const launch::SupervisorOptions& supervisor, rundir::RunLock lock, std::optional<std::int64_t> trialUpdates) {

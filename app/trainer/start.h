@@ -12,6 +12,8 @@ namespace lathe::trainer {
 void tellLeftover(const rundir::RunFolder& run);
 /// --set, and the options that stand for settings.
 std::vector<std::string> settingsOf(const Options& options);
+/// --remedy as settings, none where it is not given. `goesOn`: the run goes on from a checkpoint.
+Result<std::vector<std::string>> remedyOf(const Options& options, const rundir::RunFolder& run, bool goesOn);
 /// Supervises a prepared session here, or in the background with --detach; prints what came of it. `trialUpdates`: the run
 /// is a trial (trial.h).
 ExitCode start(const Options& options, Result<launch::Prepared> prepared, std::optional<std::int64_t> trialUpdates = {});

@@ -25,6 +25,9 @@ ExitCode again(const Options& options) {
         if (!line) return fail(options, line.error());
         settings.push_back("command.line=" + *line);
     }
+    const auto remedy = remedyOf(options, *run, false);
+    if (!remedy) return fail(options, remedy.error());
+    settings.insert(settings.end(), remedy->begin(), remedy->end());
     for (std::string& setting : settingsOf(options)) settings.push_back(std::move(setting));
     return start(options, launch::prepareAgain(workspaceOf(options), *run, settings));
 }

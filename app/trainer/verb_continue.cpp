@@ -9,9 +9,16 @@ namespace lathe::trainer {
 ExitCode continueRun(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
-    if (options.dryRun) return tellSheet(options, *run, launch::GoOn::Continue, {});
+    auto settings = remedyOf(options, *run, true);
+    if (!settings) return fail(options, settings.error());
+    settings->insert(settings->end(), options.settings.begin(), options.settings.end());
+    if (options.dryRun) {
+        Options here = options;
+        here.settings = *settings;
+        return tellSheet(here, *run, launch::GoOn::Continue, {});
+    }
     tellLeftover(*run);
-    return start(options, launch::prepareContinue(*run, {options.settings, options.newCurve}));
+    return start(options, launch::prepareContinue(*run, {*settings, options.newCurve}));
 }
 
 }  // namespace lathe::trainer

@@ -125,6 +125,7 @@ ExitCode show(const Options& options) {
     }
     print(text(facts.at("name")) + " (" + text(facts.at("id")) + "): " + text(facts.at("state"))
           + (text(facts.at("why")).empty() ? "" : ". " + text(facts.at("why"))));
+    for (const std::string& line : remedyLines(*run)) print(line);
     print("in " + text(facts.at("folder")));
     if (!facts.at("parent").is_null()) {
         const json& parent = facts.at("parent");

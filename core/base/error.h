@@ -2,6 +2,9 @@
 // Thread: plain values, no shared state.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +35,16 @@ enum class ErrorCode {
 
 std::string_view name(ErrorCode code);
 
+/// Of exhausted memory, as far as it is known; bytes.
+struct MemoryFacts {
+    std::string device;                ///< "cpu" for main memory, "cuda:0"; empty: not known
+    std::string doing;                 ///< as a part of a sentence: "computing an update"
+    std::optional<std::uint64_t> requested;  ///< what was asked for in vain
+    std::optional<std::uint64_t> free;       ///< at that moment
+    std::optional<std::uint64_t> peak;       ///< most that this process held so far
+    std::optional<std::uint64_t> total;      ///< of the device, or what this process may use of it
+};
+
 /// What happened, to what, and what to do. The sentence stands alone on a screen: it starts with a
 /// capital letter, names the file or key, and ends without a full stop when a context follows.
 struct Error {
@@ -39,6 +52,7 @@ struct Error {
     std::string sentence;
     std::string key;                   ///< configuration key (`optimizer.learning_rate`), or empty
     std::vector<std::string> context;  ///< innermost first: "while reading …", "in run …"
+    std::shared_ptr<const MemoryFacts> memory = {};  ///< of OutOfMemory, where anything is known
 
     /// Adds where it happened and returns itself, for `return std::move(e).in("…")`.
     Error&& in(std::string where) &&;

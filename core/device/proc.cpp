@@ -79,6 +79,25 @@ Memory memory(const std::filesystem::path& root) {
     return memory;
 }
 
+OwnMemory ownMemory(const std::filesystem::path& root) {
+    const std::string text = procText(root, "proc/self/status");
+    return {kibibytesAfter(text, "VmSize:"), kibibytesAfter(text, "VmHWM:")};
+}
+
+static std::optional<std::uint64_t> killsIn(const std::string& text) {
+    std::istringstream stream(text);
+    std::string name;
+    for (std::uint64_t value = 0; stream >> name >> value;)
+        if (name == "oom_kill") return value;
+    return std::nullopt;
+}
+
+std::uint64_t outOfMemoryKills(const std::filesystem::path& root) {
+    for (const std::string& group : controlGroups(root))
+        if (const auto kills = killsIn(procText(root, group + "/memory.events"))) return *kills;
+    return killsIn(procText(root, "proc/vmstat")).value_or(0);
+}
+
 std::optional<double> cpuQuota(const std::filesystem::path& root) {
     std::optional<double> least;
     for (const std::string& group : controlGroups(root)) {

@@ -24,6 +24,17 @@ struct Memory {
 };
 Memory memory(const std::filesystem::path& root);
 
+/// Of this process, in bytes.
+struct OwnMemory {
+    std::uint64_t mapped = 0;     ///< address space, which RLIMIT_AS limits
+    std::uint64_t peak = 0;       ///< most that was resident
+};
+OwnMemory ownMemory(const std::filesystem::path& root);
+
+/// Processes that the kernel has ended so far because memory ran out: in this process's control group and those below it,
+/// else on the whole machine.
+std::uint64_t outOfMemoryKills(const std::filesystem::path& root);
+
 /// CPUs' worth of time that the control group grants this process, where it limits it.
 std::optional<double> cpuQuota(const std::filesystem::path& root);
 

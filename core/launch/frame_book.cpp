@@ -106,7 +106,8 @@ const std::optional<Ended>& FrameBook::ended(int rank) const {
 void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
-    static constexpr std::array<std::string_view, 8> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back"};
+    static constexpr std::array<std::string_view, 12> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
+                                                              "micro_batch_halved", "micro_batch_limit", "hang", "hang_over"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
     if (event->kind == "holds") m_holds = true;
@@ -194,6 +195,11 @@ void FrameBook::bookEnded(int rank, const live::EventFrame& event) {
         ended.checkpoint = reader.text("checkpoint", "");
         ended.lostContact = reader.flag("lost_contact", false);
         if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
+        if (const json* memory = reader.has("memory") ? reader.object("memory") : nullptr) {
+            JsonReader part(*memory, "The ended event", "memory.");
+            ended.memory = rundir::readMemory(part);
+            reader.absorb(part);
+        }
         if (reader.has("roll_back_to")) ended.goesBack = GoingBack{reader.integer("roll_back_to")};
         if (!reader.check()) return;
         if (ended.counters && rank == 0) m_summary.counters = *ended.counters;

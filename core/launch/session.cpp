@@ -4,12 +4,17 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "device/proc.h"
 #include "launch/export.h"
+#include "launch/memory_end.h"
 #include "launch/retention.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/json_reader.h"
 #include "store/history.h"
+
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <csignal>
@@ -51,12 +56,13 @@ void Session::wait(int milliseconds) {
 
 bool Session::turn(int milliseconds) {
     wait(milliseconds);
-    m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(*m_segment, now());  // asked before the rings are read: what it wrote last is in this turn's drain
+    m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(now());  // asked before the rings are read: what it wrote last is in this turn's drain
     if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
     if (const std::string news = m_command ? m_command->takeNews() : std::string(); !news.empty()) tellEvent("warning", news);
     drain(false);
     if (m_book->takeHold()) holdForWorker();
     watchHeartbeat();
+    lookForHang();
     sampleDevices();
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
@@ -327,7 +333,7 @@ SessionEnd Session::judge() const {
     facts.exit = endOf(rank).value_or(ExitStatus{});
     facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
     facts.killSent = m_ladder.stage() == StopLadder::Stage::Killed;
-    facts.systemRanOutOfMemory = outOfMemoryKills() > m_oomKillsBefore;
+    facts.systemRanOutOfMemory = device::outOfMemoryKills("/") > m_oomKillsBefore;
     facts.logTail = logTail(m_run.rankLog(rank), 3);
     facts.isCommand = isProgram();
     facts.isRecorded = m_adopted != nullptr;
@@ -350,6 +356,19 @@ void Session::drainLast() {
     giveSpaceBack(m_run.reserve());
     flush();
     afterCheckpoint();
+}
+
+/// What ran out, where, and what would help: into the exit record, and an event for whoever watches.
+void Session::tellMemory(SessionEnd& end) {
+    const int rank = decidingRank();
+    const auto& ended = m_book->ended(rank);
+    m_record.memory = memoryOfEnd(ended ? ended->memory : std::nullopt, m_segment->heartbeat(rank).value_or(live::Heartbeat()), rank, m_config);
+    end.why = end.why + (end.why.ends_with('.') ? " " : ". ") + rundir::sentenceOf(*m_record.memory);
+    std::string text = rundir::sentenceOf(*m_record.memory);
+    for (std::size_t i = 0; i < m_record.memory->remedies.size(); ++i) text += (i == 0 ? ". What would help: (" : "; (") + std::to_string(i + 1) + ") " + rundir::sentenceOf(m_record.memory->remedies[i]);
+    tellEvent("out_of_memory", text, rundir::memoryJson(*m_record.memory).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    drain(true);
+    flush();
 }
 
 /// evaluation.restore_best. Whatever comes of it, the run ended as it did.
@@ -398,6 +417,7 @@ ExitCode Session::close(const Error* problem) {
     }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (problem == nullptr) goBack(end);
+    if (end.state == State::OutOfMemory && !isProgram()) tellMemory(end);
     if (m_program && m_program->missing() > 0) end.why += ". " + std::to_string(m_program->missing()) + " messages of the script are missing: it had to drop them";
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);

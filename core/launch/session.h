@@ -8,9 +8,11 @@
 #include "launch/adopted_process.h"
 #include "launch/command_process.h"
 #include "launch/frame_book.h"
+#include "launch/hang_doctor.h"
 #include "launch/live_events.h"
 #include "launch/program_frames.h"
 #include "launch/sleep_inhibitor.h"
+#include "launch/stack_reader.h"
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
 #include "launch/time_left.h"
@@ -66,6 +68,10 @@ private:
     void openEvents();
     void shareDevice();
     void watchHeartbeat();
+    void lookForHang();
+    void tellStacks();
+    void endHang(const HangDoctor::Beats& beats);
+    rundir::HangRecord hangRecord() const;
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
     bool isProgram() const { return m_command || m_adopted; }
@@ -86,6 +92,7 @@ private:
     void holdForWorker();
     void goBack(SessionEnd& end);
     void drainLast();
+    void tellMemory(SessionEnd& end);
     void restoreBest();
     void writeExitRecord(const SessionEnd& end, int exitCode);
     live::Reply answer(const live::Request& request);
@@ -129,6 +136,10 @@ private:
     device::Sampler m_devices;
     std::map<std::string, std::uint16_t> m_deviceSeries;
     StopLadder m_ladder;
+    HangDoctor m_doctor;
+    std::optional<HangDoctor::Finding> m_hang;  ///< that was told and is not over
+    std::optional<StackReader> m_stackReader;   ///< of it
+    bool m_stacksTold = false;
     TimeLeft m_timeLeft;
     live::Heartbeat m_beat;                 ///< of rank 0, the newest one
     std::uint64_t m_lost = 0;               ///< frames that nobody has

@@ -102,17 +102,6 @@ SessionEnd judgeEnd(const EndFacts& facts) {
     return end;
 }
 
-std::uint64_t outOfMemoryKills() {
-    const auto text = readFile("/proc/vmstat", 1u << 20);
-    if (!text) return 0;
-    static constexpr std::string_view kName = "\noom_kill ";
-    const std::size_t place = text->find(kName);
-    if (place == std::string::npos) return 0;
-    const std::size_t begin = place + kName.size();
-    const auto value = readInteger(std::string_view(*text).substr(begin, text->find('\n', begin) - begin));
-    return value && *value > 0 ? static_cast<std::uint64_t>(*value) : 0;
-}
-
 /// The end of a file as a new one.
 static bool copyEnd(const std::filesystem::path& from, const std::filesystem::path& to, std::uintmax_t bytes) {
     const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -25,6 +25,7 @@ struct Ended {
     std::string checkpoint;
     bool lostContact = false;   ///< it ended because another rank was gone
     std::optional<GoingBack> goesBack;
+    std::optional<rundir::MemoryRecord> memory;   ///< of memory that ran out
 };
 
 struct EndFacts {
@@ -50,8 +51,6 @@ SessionEnd judgeEnd(const EndFacts& facts);
 std::string signalText(int number);
 /// " · no sign of life for 12 s", or nothing while the worker has been silent for less than it may be.
 std::string silenceText(double seconds);
-/// Kills by the kernel for lack of memory since the machine started (oom_kill in /proc/vmstat).
-std::uint64_t outOfMemoryKills();
 /// Moves the last 16 MiB of an append-only log to "<file>.1" once it is longer than that; whoever has it open writes on at
 /// its beginning.
 void capLog(const std::filesystem::path& file);

@@ -8,6 +8,7 @@
 #include "base/program_paths.h"
 #include "config/command_text.h"
 #include "config/config.h"
+#include "device/proc.h"
 #include "launch/adopted_process.h"
 #include "launch/command_facts.h"
 #include "launch/identity.h"
@@ -160,13 +161,12 @@ Result<void> Session::startWorkers() {
     std::array<int, 2> lifeline{-1, -1};
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     m_lifeline = lifeline[1];
-    m_oomKillsBefore = outOfMemoryKills();
+    m_oomKillsBefore = device::outOfMemoryKills("/");
     // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
     if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
     std::error_code ignored;
     std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);  // one that was left would keep ranks from meeting
-    auto workers = WorkerGroup::start({siblingProgram("lathe-worker"), m_run, m_options.session, world(), m_segment->fd(), lifeline[0], m_token,
-                                       m_config.parallel.waitSeconds});
+    auto workers = WorkerGroup::start({siblingProgram("lathe-worker"), m_run, m_options.session, world(), m_segment->fd(), lifeline[0], m_token});
     ::close(lifeline[0]);
     if (!workers) return std::move(workers).error();
     m_workers.emplace(std::move(*workers));
@@ -175,7 +175,7 @@ Result<void> Session::startWorkers() {
 
 /// With the whole environment that the run was started in, so that it finds what it finds in a terminal.
 Result<void> Session::startCommand() {
-    m_oomKillsBefore = outOfMemoryKills();
+    m_oomKillsBefore = device::outOfMemoryKills("/");
     LATHE_TRY_ASSIGN(const config::CommandWords words, config::splitCommand(m_config.command.line));
     CommandOrder order{m_run, m_options.session, m_segment->fd(), m_config.command.folder, {}, words.words, words.variables};
     LATHE_TRY(checkCommand(m_config.command));

@@ -110,6 +110,7 @@ std::string Session::statusJson() const {
     if (m_summary.plannedUpdates) {
         if (const auto left = m_timeLeft.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;
     }
+    if (m_hang) status["hang"] = {{"rank", m_hang->rank}, {"silent", m_hang->isSilent}, {"seconds", m_hang->seconds}, {"place", placeOf(m_hang->beat)}, {"update", m_hang->beat.attempt + 1}};
     if (m_ladder.stage() != StopLadder::Stage::None) {
         status["stopping"] = {{"text", m_ladder.text(now())}, {"seconds_left", m_ladder.secondsLeft(now())}, {"discards", m_ladder.discards()}};
     }

@@ -7,7 +7,8 @@
 //     appended to logs/rank-<K>.log, and no other descriptor open than 0 … 4.
 //   - Ranks of one world meet through the file FOLDER/ranks-<N> and listen on the loopback interface alone. Rank 0 tells
 //     points and events as below; the others tell their own warnings, errors and end. Heartbeat::collective counts the
-//     operations that a rank has entered with the others: one that stays behind is ended, and the others with it.
+//     operations that a rank has entered with the others, movedNs is when it last got on: hang_doctor.h judges by these.
+//   - SIGURG: writes the stack of its main thread to its log (engine/session/stack_writer.h).
 //   - Reads FOLDER/sessions/N.yaml (effective configuration) and sessions/N.json (verb, and which checkpoint to load:
 //     empty: fresh; weights_only: only its weights, counters at 0).
 //   - First takes workers.lock shared and holds it for its life; writes ring K and heartbeat slot K only.
@@ -55,9 +56,14 @@
 //                  "counters": {…}, "checkpoint": "folder of the newest one, or empty",
 //                  "lost_contact": true (another rank was gone; absent otherwise),
 //                  "roll_back_to": n (stopped in order to go back by itself: to the newest checkpoint that is not after
-//                  this step; absent otherwise)}. The supervisor then plans the next session and starts its workers.
+//                  this step; absent otherwise),
+//                  "memory": {…} (out of memory: as rundir/FORMAT.md has it, without remedies; absent otherwise)}.
+//                  Where it goes back the supervisor then plans the next session and starts its workers.
 //   guard         {"trigger": "loss spike" …, "action": "skip" | "pause" | "roll_back" | "stop", "values": {"loss": "9.1", …},
 //                  "samples": [ids of the window, at most 1000], "sample_count": n}
+//   micro_batch_halved {"from": n, "to": n (samples at a time), "attempt": n, "memory": {…} (where this rank's ran out)}:
+//                  memory ran out and the window begins again in smaller parts, for the rest of the run
+//   micro_batch_limit {"most_samples": n}: a session goes on with such a limit
 //   holds         {}: paused by itself; the supervisor answers with Control::pause, and a person ends it as any pause
 //   After loading a checkpoint that has a best value, "best" is told once for it.
 // A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
@@ -65,6 +71,10 @@
 // Records of an evaluation: table "confusion" (rows: actual classes, columns: predicted ones, cells: Σ weights; of more than
 // 64 classes the most frequent confusions), text "samples".
 // The supervisor's own events: asked, stop_asked, exported (the best weights, at the end), frames_lost {"frames": n},
+// hang {"rank", "silent" (no beat; else it beats and does not get on), "mutual" (ranks wait for one another), "seconds", "limit_seconds", "phase", "activity",
+// "update", "ranks": [{"rank", "phase", "activity", "update", "operation", "silent_seconds", "still_seconds"}]},
+// stacks {"ranks": [{"rank", "stack": ["innermost", …], "note"}]}, hang_over {"rank", "seconds"},
+// out_of_memory {the object `memory` of rundir/FORMAT.md, with remedies} (memory ran out, last event of the session),
 // rolled_back {"checkpoint": folder, "step": n, "learning_rate": "5e-05", "roll_backs": n, "why": sentence} in the session
 // that begins there.
 // "counters" is the object of rundir/FORMAT.md.

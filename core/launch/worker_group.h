@@ -1,11 +1,11 @@
-// The workers of a session, one a rank: started together, and never left alone by one of them. When a rank ends, hangs or
-// does not get on, the others are given a moment to notice and tell, then they are ended: nobody waits in a reduction for
+// The workers of a session, one a rank: started together, and never left alone by one of them. When a rank ends, or is ended
+// because it hangs (hang_doctor.h), the others are given a moment to notice and tell, then they are ended: nobody waits in a reduction for
 // somebody who is gone.
 // Thread: one; the clock comes from outside.
 #pragma once
 
 #include "launch/child_process.h"
-#include "live/segment.h"
+#include "rundir/run_folder.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,15 +22,16 @@ public:
         int session = 0, world = 1;
         int segmentFd = -1, lifelineFd = -1;
         std::string token;
-        std::int64_t waitSeconds = 300;   ///< that ranks may wait for one that beats but does not get on
     };
     /// All ranks or none.
     static Result<WorkerGroup> start(const Plan& plan);
 
     int world() const { return static_cast<int>(m_workers.size()); }
     const std::vector<ChildProcess>& workers() const { return m_workers; }
-    /// Collects ends, and looks at the heartbeats of several ranks. True once all workers are gone.
-    bool turn(const live::Segment& segment, std::int64_t nowNs);
+    /// Collects ends, and ends who has had the time to. True once all workers are gone.
+    bool turn(std::int64_t nowNs);
+    /// Ends a rank that holds up the others. That breaks what they wait in, so that they can say so themselves.
+    void endFor(int rank, std::string problem, std::int64_t nowNs);
     bool allGone() const { return m_order.size() == m_workers.size(); }
     void signal(int number) const;
 
@@ -43,21 +44,15 @@ public:
 
     static constexpr int kGraceSeconds = 5;        ///< of the others once a rank has ended badly
     static constexpr int kCleanGraceSeconds = 30;  ///< … has ended well
-    static constexpr int kSilenceSeconds = 10;     ///< without a beat while others beat: stopped or stuck in the kernel
 
 private:
-    explicit WorkerGroup(std::int64_t waitSeconds) : m_waitSeconds(waitSeconds) {}
+    WorkerGroup() = default;
     void collect(std::int64_t nowNs);
-    void watch(const live::Segment& segment, std::int64_t nowNs);
-    void endFor(int rank, std::string problem, std::int64_t nowNs);
 
-    std::int64_t m_waitSeconds;
     std::vector<ChildProcess> m_workers;
     std::vector<std::optional<ExitStatus>> m_ends;
     std::vector<int> m_order;
     std::int64_t m_killAtNs = 0;                   ///< 0: nobody has to go
-    std::vector<std::int64_t> m_operations;        ///< newest number of each rank
-    std::int64_t m_movedNs = 0;                    ///< when one of these last changed
     int m_heldUpBy = -1;
     std::string m_problem;
 };

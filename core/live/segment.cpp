@@ -28,6 +28,12 @@ std::string_view name(Phase phase) {
     return index < kNames.size() ? kNames[index] : "unknown";
 }
 
+std::string_view name(Activity activity) {
+    constexpr std::array kNames{"", "reading a batch", "forward and backward", "reduce gradients", "exchange with the other ranks", "apply the update"};
+    const auto index = static_cast<std::size_t>(activity);
+    return index < kNames.size() ? kNames[index] : "";
+}
+
 struct Segment::Impl {
     int fd = -1;
     std::byte* base = nullptr;
@@ -242,7 +248,8 @@ void Segment::beat(int ring, const Heartbeat& beat) {
     const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
     const std::uint64_t words[kHeartbeatWords] = {
         word(beat.phase), word(beat.done), word(beat.total), word(beat.attempt), word(beat.step), word(beat.collective),
-        word(beat.monotonicNs), word(beat.acknowledged), word(beat.durableCheckpoint), beat.spilledFrames, beat.lostFrames, word(beat.pid), 0, 0, 0};
+        word(beat.monotonicNs), word(beat.acknowledged), word(beat.durableCheckpoint), beat.spilledFrames, beat.lostFrames, word(beat.pid),
+        word(beat.activity), word(beat.movedNs), 0};
     store(m_impl->slot(ring).heartbeat, words);
 }
 
@@ -262,6 +269,8 @@ std::optional<Heartbeat> Segment::heartbeat(int ring) const {
     beat.spilledFrames = words[9];
     beat.lostFrames = words[10];
     beat.pid = static_cast<std::int32_t>(words[11]);
+    beat.activity = static_cast<Activity>(words[12]);
+    beat.movedNs = static_cast<std::int64_t>(words[13]);
     return beat;
 }
 

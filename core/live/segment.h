@@ -28,6 +28,10 @@ enum class Phase : std::uint32_t {
 };
 std::string_view name(Phase phase);  ///< "loading data"
 
+/// What a rank is in within an update, so that one which does not get on can be told where.
+enum class Activity : std::uint32_t { None = 0, Reading, Computing, Reducing, Exchanging, Applying };
+std::string_view name(Activity activity);  ///< "forward and backward"; empty for None and for what is not known
+
 struct Heartbeat {
     Phase phase = Phase::Starting;
     std::int64_t done = 0, total = 0;   ///< within the phase; total 0 = unknown
@@ -38,6 +42,8 @@ struct Heartbeat {
     std::int64_t durableCheckpoint = -1;///< applied updates of the newest checkpoint whose pieces of this rank are synced
     std::uint64_t spilledFrames = 0, lostFrames = 0;
     std::int32_t pid = 0;
+    Activity activity = Activity::None;
+    std::int64_t movedNs = 0;           ///< monotonic: when the training thread was last seen to get on (within a tenth of a second); 0: not told
 };
 
 /// What the supervisor asks of all ranks. A request is the current wish, not a queue: the newest number counts.

@@ -102,6 +102,16 @@ Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAtt
     return window;
 }
 
+Window limited(Window window, std::int64_t most) {
+    if (most <= 0) return window;
+    std::vector<Window::Range> parts;
+    for (const Window::Range& whole : window.microBatches)
+        for (std::int64_t at = whole.begin; at < whole.end; at += most) parts.push_back({at, std::min(at + most, whole.end)});
+    window.microBatches = std::move(parts);
+    window.limit = most;
+    return window;
+}
+
 Sharing::Share Sharing::ofRank(std::size_t microBatches, int which) const {
     const auto r = static_cast<std::size_t>(which), ranks = static_cast<std::size_t>(world);
     if (!aligned) return {microBatches * r / ranks, microBatches * (r + 1) / ranks};

@@ -68,6 +68,7 @@ struct Window {
     UpdateAttempt attempt;  ///< windows of the run before it
     std::vector<Range> microBatches;
     bool isTail = false;    ///< the epoch ended before it was full
+    std::int64_t limit = 0; ///< samples that limited() left in a micro-batch at most; 0: it was not asked
     Epoch nextEpoch;        ///< position after it
     PlanEntry nextEntry;
 
@@ -77,6 +78,10 @@ struct Window {
 /// The window that starts at a position. Requires: entry < samplesPerEpoch(). `attempt`: windows of the run before it,
 /// which says how far a ramp has come; nothing else depends on it.
 Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt());
+
+/// The same samples in micro-batches of at most `most`: larger ones are cut into parts of that size and a last one. 0: as it
+/// is. Where batchSize is a multiple of `most` this is the window of a run that has micro-batches of that size.
+Window limited(Window window, std::int64_t most);
 
 /// How the micro-batches of a window are shared out among ranks: contiguous parts, in rank order. The samples of a window
 /// do not depend on it.

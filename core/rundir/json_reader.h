@@ -5,6 +5,7 @@
 
 #include "base/counters.h"
 #include "base/result.h"
+#include "rundir/memory_record.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -64,6 +65,8 @@ nlohmann::json numberJson(double value);
 
 nlohmann::json countersJson(const Counters& counters);
 Counters readCounters(JsonReader& reader, const char* key);
+nlohmann::json memoryJson(const MemoryRecord& record);
+MemoryRecord readMemory(JsonReader& reader);
 /// Indented text with a final newline.
 std::string jsonText(const nlohmann::json& value);
 

@@ -183,6 +183,16 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     if (reader.has("command_exit_code")) out.commandExitCode = reader.small("command_exit_code");
     if (reader.has("counters")) out.counters = readCounters(reader, "counters");
     out.lastCheckpoint = reader.text("last_checkpoint", "");
+    if (const json* memory = reader.has("memory") ? reader.object("memory") : nullptr) {
+        JsonReader part(*memory, file.string(), "memory.");
+        out.memory = readMemory(part);
+        reader.absorb(part);
+    }
+    if (const json* hang = reader.has("hang") ? reader.object("hang") : nullptr) {
+        JsonReader part(*hang, file.string(), "hang.");
+        out.hang = HangRecord{part.small("rank", 0), part.integer("attempt", 0), part.text("place", ""), part.text("stack", "")};
+        reader.absorb(part);
+    }
     out.environment = reader.textMap("environment");
     LATHE_TRY(reader.check());
     return out;
@@ -207,6 +217,8 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
     if (record.signal) object["signal"] = *record.signal;
     if (record.commandExitCode) object["command_exit_code"] = *record.commandExitCode;
     if (record.counters) object["counters"] = countersJson(*record.counters);
+    if (record.hang) object["hang"] = {{"rank", record.hang->rank}, {"attempt", record.hang->attempt}, {"place", record.hang->place}, {"stack", record.hang->stack}};
+    if (record.memory) object["memory"] = memoryJson(*record.memory);
     if (!record.environment.empty()) object["environment"] = record.environment;
     return replaceFile(fs, run.sessionJson(record.number), jsonText(object));
 }

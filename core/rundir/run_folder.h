@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/exit_code.h"
 #include "base/result.h"
+#include "rundir/memory_record.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -140,6 +141,16 @@ struct ExpectedUpdate {
 /// Hash of the sample ids of a window, in order, as records have it: "w0123456789abcdef".
 std::string windowText(std::uint64_t hash);
 
+/// Where a session hung that was ended for it.
+struct HangRecord {
+    int rank = 0;
+    std::int64_t attempt = 0;          ///< update attempts that were made before
+    std::string place;                 ///< "forward and backward"
+    std::string stack;                 ///< digest of the rank's stack: equal for equal places in the code; empty: not known
+
+    bool operator==(const HangRecord&) const = default;
+};
+
 struct SessionRecord {
     int format = kRunFormat;
     int number = 1;
@@ -161,6 +172,8 @@ struct SessionRecord {
     std::optional<int> commandExitCode;///< that of a person's own command; exitCode is Lathe's for the state
     std::optional<Counters> counters;  ///< at the last attempt that was recorded
     std::string lastCheckpoint;        ///< newest complete one then
+    std::optional<MemoryRecord> memory;///< of a session that memory ran out in
+    std::optional<HangRecord> hang;    ///< of one that was ended because a rank did not get on
     std::map<std::string, std::string> environment;  ///< what must be equal for bit-equal numbers (LibTorch, CPU, threads …)
 };
 

@@ -800,6 +800,22 @@
             <translation>用来判断尖峰或爆炸的已生效更新数；不足此数时不作判断。</translation>
         </message>
         <message>
+            <source>Out of memory</source>
+            <translation>内存不足</translation>
+        </message>
+        <message>
+            <source>When memory runs out in an update: stop with what would help, or halve the micro-batches for the rest of the run and begin the update again. The samples of an update stay the same; its numbers do but for rounding and BatchNorm, and depend on the room that the machine had.</source>
+            <translation>更新中内存不足时：停止并说明可行的办法，或在本次运行余下部分把微批减半并重新开始该更新。每次更新的样本不变；除舍入和 BatchNorm 外数值也不变，但会取决于机器当时的可用内存。</translation>
+        </message>
+        <message>
+            <source>Hang</source>
+            <translation>停滞</translation>
+        </message>
+        <message>
+            <source>When a rank gives no sign of life or does not get on it is named within seconds, with the stacks of all ranks; after parallel.wait_seconds the run is ended, or it is waited for as long as it takes.</source>
+            <translation>某个进程没有响应或停滞不前时，会在数秒内指出它并记录所有进程的调用栈；超过 parallel.wait_seconds 后结束运行，或一直等待。</translation>
+        </message>
+        <message>
             <source>Worse evaluation</source>
             <translation>评估变差</translation>
         </message>

@@ -6,8 +6,10 @@ namespace lathe::engine {
 
 void BatchCursor::seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) {
     LATHE_ASSERT(entry.value() >= 0 && entry.value() < m_shape.samplesPerEpoch());
-    m_window = plan::windowAt(m_shape, epoch, entry, attempt);
+    const std::int64_t into = m_most > 0 ? entry.value() % m_shape.batchSize : 0;  // whole micro-batches begin at multiples of their size
+    m_window = windowAt(epoch, PlanEntry(entry.value() - into), attempt);
     m_index = m_sharing.of(m_window.microBatches.size()).begin;
+    while (into > 0 && m_index + 1 < m_window.microBatches.size() && m_window.microBatches[m_index].begin < entry.value()) ++m_index;
     skipForeign();
 }
 
@@ -28,7 +30,7 @@ void BatchCursor::skipForeign() {
         // One whole epoch without a share: all later ones are like it.
         m_idle = m_window.epoch.value() > start.value() + 1;
         if (m_idle) return;
-        m_window = plan::windowAt(m_shape, m_window.nextEpoch, m_window.nextEntry, m_window.attempt.next());
+        m_window = windowAt(m_window.nextEpoch, m_window.nextEntry, m_window.attempt.next());
         m_index = m_sharing.of(m_window.microBatches.size()).begin;
     }
 }

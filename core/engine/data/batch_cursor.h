@@ -16,7 +16,10 @@ struct BatchPlace {
 class BatchCursor {
 public:
     BatchCursor(plan::OrderShape shape, plan::Sharing sharing) : m_shape(std::move(shape)), m_sharing(sharing) { seek(Epoch{}, PlanEntry{}, UpdateAttempt{}); }
-    /// Stands at this rank's first micro-batch of the window that begins there.
+    /// From the next seek() on micro-batches are cut as plan::limited says; 0: they are not.
+    void limit(std::int64_t most) { m_most = most; }
+    /// Stands at this rank's first micro-batch of the window that begins there; with a limit `entry` may also be a later part
+    /// of its first micro-batch.
     void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt);
     /// Place of the micro-batch that comes next.
     Epoch epoch() const { return m_window.epoch; }
@@ -28,7 +31,9 @@ public:
 
 private:
     void skipForeign();
+    plan::Window windowAt(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) const { return plan::limited(plan::windowAt(m_shape, epoch, entry, attempt), m_most); }
 
+    std::int64_t m_most = 0;
     plan::OrderShape m_shape;
     plan::Sharing m_sharing;
     plan::Window m_window;

@@ -49,6 +49,8 @@ public:
     /// Goes to the window that begins there (`attempt`: windows of the run before it, as plan::windowAt wants it), to this
     /// rank's first micro-batch of it; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
     virtual void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt()) = 0;
+    /// From the next seek() on micro-batches hold at most so many samples (plan::limited); 0: as the shape says.
+    virtual void limitMicroBatch(std::int64_t most) = 0;
     /// The micro-batch that starts at the position, with at most batchSize samples, cut as plan::windowAt says.
     /// A batch stays as it is for as long as somebody holds a tensor of it; nobody may write into one.
     /// An error names the sample ("rose/12.jpg") and repeats until the next seek(). Requires: !atEnd().

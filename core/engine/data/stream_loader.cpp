@@ -28,6 +28,11 @@ public:
         m_threads.clear();
     }
 
+    void limitMicroBatch(std::int64_t most) override {
+        const std::lock_guard lock(m_mutex);
+        m_cursor.limit(most);
+    }
+
     void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) override {
         const std::lock_guard lock(m_mutex);
         m_cursor.seek(epoch, entry, attempt);

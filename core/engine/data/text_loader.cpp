@@ -13,6 +13,8 @@ public:
         seek(Epoch{}, PlanEntry{}, UpdateAttempt{});
     }
 
+    void limitMicroBatch(std::int64_t most) override { m_cursor.limit(most); }
+
     void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) override {
         m_cursor.seek(epoch, entry, attempt);
         m_start = epoch;

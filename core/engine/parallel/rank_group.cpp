@@ -80,41 +80,37 @@ struct RankGroup::Impl {
     std::chrono::milliseconds timeout{};
     int rank = 0, world = 1;
     std::int64_t number = 0;
-    std::function<void(std::int64_t)> onOperation;
+    std::function<void(std::int64_t, live::Activity)> onOperation;
 
-    void entering() {
-        ++number;
-        if (onOperation) onOperation(number);
-    }
+    /// This rank is in the next operation for as long as this lives.
+    class Inside {
+    public:
+        explicit Inside(Impl& impl, live::Activity kind = live::Activity::Exchanging) : m_impl(impl) {
+            ++m_impl.number;
+            tell(kind);
+        }
+        ~Inside() { tell(live::Activity::None); }
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+
+    private:
+        void tell(live::Activity kind) {
+            if (m_impl.onOperation) m_impl.onOperation(m_impl.number, kind);
+        }
+        Impl& m_impl;
+    };
 };
 
 namespace {
 
-class Work final : public RankGroup::Pending {
+/// What is left of an operation when it is waited for.
+class Later final : public RankGroup::Pending {
 public:
-    Work(c10::intrusive_ptr<c10d::Work> work, std::function<void()> entering) : m_work(std::move(work)), m_entering(std::move(entering)) {}
-    void wait() override {
-        m_entering();
-        together([this] { return m_work->wait(); });
-    }
+    explicit Later(std::function<void()> rest) : m_rest(std::move(rest)) {}
+    void wait() override { m_rest(); }
 
 private:
-    c10::intrusive_ptr<c10d::Work> m_work;
-    std::function<void()> m_entering;
-};
-
-/// A sum of two ranks over shared memory, made when it is waited for.
-class BoardSum final : public RankGroup::Pending {
-public:
-    BoardSum(at::Tensor values, std::function<at::Tensor(const at::Tensor&)> theirs) : m_values(std::move(values)), m_theirs(std::move(theirs)) {}
-    void wait() override {
-        const at::NoGradGuard noGrad;
-        m_values.add_(m_theirs(m_values));
-    }
-
-private:
-    at::Tensor m_values;
-    std::function<at::Tensor(const at::Tensor&)> m_theirs;
+    std::function<void()> m_rest;
 };
 
 }  // namespace
@@ -130,7 +126,7 @@ Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     impl->world = place.world;
     impl->timeout = std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout);
     impl->onOperation = place.onOperation;
-    impl->entering();
+    const Impl::Inside inside(*impl);
     const auto file = c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world);
     file->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     const auto store = c10::make_intrusive<c10d::PrefixStore>("ranks", file);
@@ -151,20 +147,25 @@ Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     return std::unique_ptr<RankGroup>(new RankGroup(std::move(impl)));
 }
 
+/// Two ranks sum what is small over shared memory, when it is waited for.
 std::unique_ptr<RankGroup::Pending> RankGroup::startSum(const at::Tensor& values) {
     if (m_impl->board && m_impl->world == 2 && fitsBoard(values))
-        return std::make_unique<BoardSum>(values, [this](const at::Tensor& mine) {
-            m_impl->entering();
-            together([&] { m_impl->board->exchange(bytesOf(mine), m_impl->timeout.count()); });
+        return std::make_unique<Later>([this, values] {
+            const at::NoGradGuard noGrad;
+            const Impl::Inside inside(*m_impl, live::Activity::Reducing);
+            together([&] { m_impl->board->exchange(bytesOf(values), m_impl->timeout.count()); });
             auto* theirs = const_cast<std::byte*>(m_impl->board->of(1 - m_impl->rank).data());
-            return at::from_blob(theirs, mine.sizes(), mine.options());
+            values.add_(at::from_blob(theirs, values.sizes(), values.options()));
         });
     std::vector<at::Tensor> list{values};
-    return std::make_unique<Work>(together([&] { return m_impl->group->allreduce(list); }), [this] { m_impl->entering(); });
+    return std::make_unique<Later>([this, work = together([&] { return m_impl->group->allreduce(list); })] {
+        const Impl::Inside inside(*m_impl, live::Activity::Reducing);
+        together([&] { return work->wait(); });
+    });
 }
 
 at::Tensor RankGroup::gather(const at::Tensor& mine) {
-    m_impl->entering();
+    const Impl::Inside inside(*m_impl);
     at::Tensor in = mine.contiguous(), out = at::empty({in.numel() * m_impl->world}, in.options());
     if (m_impl->board && fitsBoard(in)) {
         together([&] { m_impl->board->exchange(bytesOf(in), m_impl->timeout.count()); });
@@ -177,19 +178,19 @@ at::Tensor RankGroup::gather(const at::Tensor& mine) {
 }
 
 void RankGroup::send(const at::Tensor& values, int to) {
-    m_impl->entering();
+    const Impl::Inside inside(*m_impl, live::Activity::Reducing);
     std::vector<at::Tensor> list{values};
     together([&] { return m_impl->group->send(list, to, 0)->wait(); });
 }
 
 void RankGroup::receive(at::Tensor values, int from) {
-    m_impl->entering();
+    const Impl::Inside inside(*m_impl, live::Activity::Reducing);
     std::vector<at::Tensor> list{std::move(values)};
     together([&] { return m_impl->group->recv(list, from, 0)->wait(); });
 }
 
 void RankGroup::exchange(const at::Tensor& mine, at::Tensor theirs, int with) {
-    m_impl->entering();
+    const Impl::Inside inside(*m_impl, live::Activity::Reducing);
     std::vector<at::Tensor> out{mine}, in{std::move(theirs)};
     // On GPUs both stand in one queue, so that one of the two has to receive first.
     const bool receivesFirst = !mine.is_cpu() && m_impl->rank > with;
@@ -201,7 +202,7 @@ void RankGroup::exchange(const at::Tensor& mine, at::Tensor theirs, int with) {
 }
 
 void RankGroup::broadcast(at::Tensor values, int from) {
-    m_impl->entering();
+    const Impl::Inside inside(*m_impl);
     std::vector<at::Tensor> list{std::move(values)};
     c10d::BroadcastOptions options;
     options.rootRank = from;

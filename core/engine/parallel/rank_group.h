@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "live/segment.h"
 
 #include <torch/types.h>
 
@@ -34,7 +35,7 @@ struct RankPlace {
     std::filesystem::path rendezvous;                      ///< fresh for each session; several ranks only
     std::chrono::seconds timeout{3600};                    ///< of one operation; the supervisor notices standstill earlier
     std::function<bool()> mayWait = [] { return true; };   ///< asked while other ranks are awaited; false gives up
-    std::function<void(std::int64_t)> onOperation;         ///< called with its number before each operation that is waited for
+    std::function<void(std::int64_t, live::Activity)> onOperation;  ///< called with number and kind before each operation that is waited for
 };
 
 class RankGroup {

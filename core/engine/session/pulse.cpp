@@ -41,6 +41,7 @@ void Pulse::phase(live::Phase phase, std::int64_t done, std::int64_t total) {
     {
         const std::lock_guard lock(m_mutex);
         const bool changed = m_beat.phase != phase;
+        if (changed || m_beat.done != done) turnTo(live::Activity::None);
         m_beat.phase = phase;
         m_beat.done = done;
         m_beat.total = total;
@@ -79,8 +80,16 @@ void Pulse::spill(std::uint64_t spilled, std::uint64_t lost) {
 
 void Pulse::beat() {
     const std::lock_guard lock(m_mutex);
+    send();
+}
+
+void Pulse::send() {
     m_beat.monotonicNs = Clock::system().monotonicNs();
     m_beat.collective = m_operation;
+    m_beat.activity = m_activity;
+    const std::uint64_t marks = m_marks;
+    if (marks != m_marksSeen || m_beat.movedNs == 0) m_beat.movedNs = m_beat.monotonicNs;
+    m_marksSeen = marks;
     m_segment.beat(m_ring, m_beat);
 }
 
@@ -91,9 +100,7 @@ void Pulse::watch() {
             pollfd lifeline{m_lifelineFd, POLLIN, 0};
             if (::poll(&lifeline, 1, 0) > 0 && (lifeline.revents & (POLLHUP | POLLIN | POLLERR)) != 0) m_lost = true;
         }
-        m_beat.monotonicNs = Clock::system().monotonicNs();
-        m_beat.collective = m_operation;
-        m_segment.beat(m_ring, m_beat);
+        send();
     }
 }
 

@@ -25,8 +25,16 @@ public:
     void phase(live::Phase phase, std::int64_t done = 0, std::int64_t total = 0);
     void counters(const Counters& counters);
     void durableCheckpoint(GlobalStep step);
-    /// Number of the operation that this rank enters with the others.
-    void operation(std::int64_t number) { m_operation.store(number, std::memory_order_relaxed); }
+    /// Number of the operation that this rank enters with the others, and which kind it is.
+    void operation(std::int64_t number, live::Activity activity) {
+        m_operation.store(number, std::memory_order_relaxed);
+        turnTo(activity);
+    }
+    /// What the training thread turns to: also a sign that it gets on.
+    void turnTo(live::Activity activity) {
+        m_activity.store(activity, std::memory_order_relaxed);
+        m_marks.store(m_marks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
     void acknowledge(std::int64_t controlNumber);
     void spill(std::uint64_t spilled, std::uint64_t lost);
     /// Makes the newest values visible now.
@@ -41,6 +49,7 @@ public:
 
 private:
     void watch();
+    void send();   ///< requires m_mutex held
 
     live::Segment& m_segment;
     int m_ring, m_lifelineFd;
@@ -48,6 +57,9 @@ private:
     live::Heartbeat m_beat;
     std::atomic<bool> m_lost{false};
     std::atomic<std::int64_t> m_operation{0};
+    std::atomic<live::Activity> m_activity{live::Activity::None};
+    std::atomic<std::uint64_t> m_marks{0};   ///< grows with each sign that the training thread gets on; written by it alone
+    std::uint64_t m_marksSeen = 0;           ///< in the newest beat
     bool m_ending = false;
     std::condition_variable m_wake;
     std::thread m_thread;

@@ -6,6 +6,7 @@
 #include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/session/resume.h"
 #include "engine/session/setup.h"
+#include "engine/session/stack_writer.h"
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
@@ -34,7 +35,10 @@ Ending endingOf(const Error& error) {
     const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
     Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
     ending.lostContact = error.code == ErrorCode::LostContact;
-    if (error.code == ErrorCode::OutOfMemory) ending.state = rundir::State::OutOfMemory;
+    if (error.code == ErrorCode::OutOfMemory) {
+        ending.state = rundir::State::OutOfMemory;
+        ending.memory = std::make_shared<rundir::MemoryRecord>(rundir::MemoryRecord{.facts = error.memory ? *error.memory : MemoryFacts()});
+    }
     if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
     return ending;
 }
@@ -60,6 +64,7 @@ public:
         json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};
         if (end.lostContact) facts["lost_contact"] = true;
         if (end.backTo) facts["roll_back_to"] = end.backTo->value();
+        if (end.memory) facts["memory"] = rundir::memoryJson(*end.memory);
         m_frames.event("ended", end.why, facts, counters);
         if (m_pulse.supervisorLost()) {
             if (const auto flushed = m_spiller.flushAll(); !flushed.ok()) log::error(flushed.error().text());
@@ -82,7 +87,7 @@ private:
             return Error{ErrorCode::Usage, "Started as one of " + std::to_string(m_world) + " ranks, and parallel.ranks says " + std::to_string(config.parallel.ranks), "parallel.ranks", {}};
         RankPlace place{.rank = m_rank, .world = m_world, .rendezvous = m_run.rendezvous(m_number)};
         place.mayWait = [this] { return !m_steering.stopAsked(); };
-        place.onOperation = [this](std::int64_t number) { m_pulse.operation(number); };
+        place.onOperation = [this](std::int64_t number, live::Activity kind) { m_pulse.operation(number, kind); };
         LATHE_TRY_ASSIGN(m_setup, Setup::build(config, [this](live::Phase phase, std::int64_t done, std::int64_t total) {
             m_pulse.phase(phase, done, total);
             return !m_steering.stopAsked();
@@ -158,6 +163,11 @@ private:
         const plan::OrderShape& shape = m_setup->trainLoader->shape();
         json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch()}, {"train_samples", shape.samples},
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
+        if (const std::int64_t most = m_setup->microBatchLimit.most; most > 0) {
+            const std::string text = "Memory ran out before this checkpoint: " + (most == 1 ? std::string("one sample is") : "at most " + std::to_string(most) + " samples are") + " computed at a time";
+            tell("micro_batch_limit", text, {{"most_samples", most}}, m_setup->progress.counters);
+            log::info(text);
+        }
         if (m_setup->plannedUpdates) facts["planned_updates"] = m_setup->plannedUpdates->value();
         facts["precision"] = m_setup->precision->name();
         if (const std::string& why = m_setup->precision->why(); !why.empty()) {
@@ -201,6 +211,7 @@ private:
         DigestKeeper digests(m_frames);
         parts.saver = writer ? static_cast<Saver*>(&*writer) : &elsewhere;
         parts.log = &telemetry;
+        parts.onActivity = [this](live::Activity activity) { m_pulse.turnTo(activity); };
         std::vector<Hook*> hooks{&telemetry};
         if (m_world > 1) hooks.push_back(&replicas);
         if (m_resumeReport) hooks.push_back(m_resumeReport.get());
@@ -263,6 +274,7 @@ private:
 
 ExitCode runSession(const SessionArguments& arguments) {
     Pulse::catchSignals();
+    writeStackWhenAsked();
     const rundir::RunFolder run(arguments.run);
     const auto lock = rundir::RunLock::acquire(run.workersLock(), true);
     if (!lock.ok()) {

@@ -76,6 +76,7 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(*best);
     state.add(progress);
     state.add(intervals);
+    state.add(microBatchLimit);
     if (precision->hasState()) state.add(*precision);
     if (config.optimizer.ema) {
         average = std::make_unique<WeightAverage>(*storage, config.optimizer);
@@ -108,7 +109,7 @@ TrainerParts Setup::parts() {
     TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get(), average.get()}}, .parallel = parallel.get(),
                        .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
                        .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .intervals = &intervals, .time = &*m_time,
-                       .guard = guard.get()};
+                       .guard = guard.get(), .microBatchLimit = &microBatchLimit};
     for (const auto& hook : hooks) parts.hooks.push_back(hook.get());
     return parts;
 }
@@ -124,7 +125,8 @@ TrainerSettings Setup::settings() const {
             .evaluatesAverage = config.optimizer.ema && config.evaluation.weights == "ema",
             .normsEvery = config.telemetry.normsEvery, .histogramsEvery = config.telemetry.histogramsEvery, .maxSkippedInARow = config.precision.maxSkippedInARow,
             .evaluateEvery = plan::evaluationInterval(config.evaluation.every, config.run.epochs, plannedUpdates), .saveEvery = config.checkpoint.every,
-            .probes = config.parallel.determinism == "exact", .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .maxRollBacks = config.guard.maxRollBacks};
+            .probes = config.parallel.determinism == "exact", .saveBest = config.checkpoint.keepBest > 0, .saveAtStart = goesBackByItself(config.guard), .maxRollBacks = config.guard.maxRollBacks,
+            .halvesMicroBatches = config.guard.onOutOfMemory == "halve"};
 }
 
 Environment Setup::environment() const {

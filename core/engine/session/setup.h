@@ -10,6 +10,7 @@
 #include "engine/session/sources.h"
 #include "engine/train/curve.h"
 #include "engine/train/kept_hook.h"
+#include "engine/train/micro_batch_limit.h"
 #include "engine/train/model_state.h"
 #include "engine/train/trainer.h"
 #include "live/segment.h"
@@ -44,6 +45,7 @@ struct Setup {
     std::optional<BestValue> best;
     Progress progress;
     RunningIntervals intervals;
+    MicroBatchLimit microBatchLimit;
     std::unique_ptr<TrajectoryGuard> guard;
     std::vector<std::unique_ptr<Hook>> hooks;          ///< those that the configuration asks for, in their order
     std::vector<std::unique_ptr<KeptHook>> keptHooks;

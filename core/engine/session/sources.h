@@ -13,6 +13,7 @@ public:
 
 private:
     Loader& m_loader;
+    std::int64_t m_limit = 0;   ///< of the window before
 };
 
 class LoaderEvaluation final : public EvaluationSource {

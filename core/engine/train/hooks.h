@@ -9,6 +9,7 @@
 
 #include "base/counters.h"
 #include "engine/task/evaluation_record.h"
+#include "rundir/memory_record.h"
 #include "rundir/run_folder.h"
 
 #include <map>
@@ -88,6 +89,7 @@ struct Ending {
     bool save = true;            ///< leave a checkpoint
     bool lostContact = false;    ///< because another rank is gone
     std::optional<GlobalStep> backTo = {};   ///< the run goes on in another session, from a checkpoint not after this step
+    std::shared_ptr<const rundir::MemoryRecord> memory = {};   ///< of memory that ran out: what is known of it
 };
 
 /// MicroStep and EvalBatch fire for every batch (EvalBatch also while the model writes a sample of its own), Update for every attempt (applied or skipped), the others once each.

@@ -140,15 +140,21 @@ void Trainer::adoptStop() {
     m_wishes.stop = std::move(chosen);
 }
 
-bool Trainer::update() {
-    const bool shown = std::exchange(m_wishes.log, false);
-    auto result = guarded("computing an update", [&]() -> Result<UpdateResult> {
+Result<UpdateResult> Trainer::tryUpdate() {
+    return guarded("computing an update", [&]() -> Result<UpdateResult> {
         LATHE_TRY(loadWindow());
         visit({.point = Point::WindowStart, .batches = &m_batches});
         return attempt(true);
     });
+}
+
+bool Trainer::update() {
+    const bool shown = std::exchange(m_wishes.log, false);
+    auto result = tryUpdate();
+    while (!result.ok() && beginAgain(result.error())) result = tryUpdate();
     if (!result.ok()) {
-        endBy(result.error(), !m_applying);
+        if (m_allFellShort) endOutOfMemory(result.error());
+        else endBy(result.error(), !m_applying);
         return false;
     }
     result->shown = shown;
@@ -169,7 +175,8 @@ void Trainer::act(const GuardFinding& finding) {
 
 Result<void> Trainer::loadWindow() {
     if (m_windowLoaded) return {};
-    m_window = m_parts.accumulation->windowAt(m_progress.counters);
+    turnTo(live::Activity::Reading);
+    m_window = plan::limited(m_parts.accumulation->windowAt(m_progress.counters), m_parts.microBatchLimit ? m_parts.microBatchLimit->most : 0);
     m_share = m_parts.parallel->sharing().of(m_window.microBatches.size());
     LATHE_TRY(m_parts.windows->load(m_window, m_share, m_batches));
     m_windowLoaded = true;
@@ -274,12 +281,14 @@ void Trainer::probeNextWindow() {
     if (m_ending && m_ending->state != rundir::State::Completed && m_ending->state != rundir::State::Stopped) return;
     auto probe = guarded("looking at the window after a checkpoint", [&]() -> Result<Probe> {
         LATHE_TRY(loadWindow());
-        return probeOf(attempt(false));
+        LATHE_TRY_ASSIGN(const UpdateResult result, attempt(false));
+        return probeOf(result);
     });
+    m_microStep.reset();
     if (probe.ok()) {
         m_probe = *probe;
         m_probed = m_progress.counters.updateAttempts;
-    } else if (m_parts.parallel->world() > 1) {
+    } else if (m_parts.parallel->world() > 1 && !m_allFellShort) {
         endBy(probe.error(), false);  // the others still wait in the middle of it
     }
 }
@@ -397,7 +406,10 @@ void Trainer::endBy(const Error& error, bool save) {
     rundir::State state = rundir::State::Failed;
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
+    const bool isFirst = !m_ending;
     end(state, error.text(), save && isAlone);  // the other ranks are elsewhere
+    if (isFirst && state == rundir::State::OutOfMemory) m_ending->memory = std::make_shared<rundir::MemoryRecord>(memoryRecord(error));
+    m_microStep.reset();
     m_outOfStep = !isAlone;
     m_ending->lostContact = m_ending->lostContact || error.code == ErrorCode::LostContact;
     const std::string text = error.text();

@@ -19,6 +19,7 @@
 #include "engine/train/accumulation.h"
 #include "engine/train/curve.h"
 #include "engine/train/hooks.h"
+#include "engine/train/micro_batch_limit.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/precision.h"
 #include "engine/train/probe.h"
@@ -26,6 +27,7 @@
 #include "engine/train/trajectory_guard.h"
 #include "engine/train/triggers.h"
 #include "engine/train/weight_average.h"
+#include "live/segment.h"
 
 #include <functional>
 #include <memory>
@@ -119,6 +121,8 @@ struct TrainerParts {
     std::vector<Hook*> hooks;                     ///< called in this order
     TrajectoryGuard* guard = nullptr;             ///< null: updates are left out only when they are not finite
     HookLog* log = nullptr;                       ///< null: nobody listens
+    MicroBatchLimit* microBatchLimit = nullptr;   ///< null: micro-batches are always as planned
+    std::function<void(live::Activity)> onActivity = {};  ///< what this rank turns to within an update
 };
 
 struct TrainerSettings {
@@ -133,6 +137,7 @@ struct TrainerSettings {
     bool saveBest = false;                        ///< also after an evaluation that is the best so far
     bool saveAtStart = false;                     ///< of a fresh run, so that there is something to go back to
     std::int64_t rollBacksDone = 0, maxRollBacks = 0;   ///< by itself, in the run so far and at most
+    bool halvesMicroBatches = false;              ///< where memory runs out the window begins again with smaller ones
 };
 
 class Trainer {
@@ -152,6 +157,10 @@ private:
     void whileInStep(const std::function<void()>& part);
     void train();
     bool update();
+    Result<UpdateResult> tryUpdate();
+    bool beginAgain(const Error& error);
+    void tellSmaller(std::int64_t before, const Error& error);
+    void endOutOfMemory(const Error& error);
     Due dueNow(bool applied);
     void agreeOnWishes(Due& due);
     void adoptStop();
@@ -163,8 +172,12 @@ private:
     void act(const GuardFinding& finding);
     std::vector<std::int64_t> samplesOfWindow();
     Result<void> loadWindow();
-    UpdateResult attempt(bool apply);
-    UpdateResult runPhase(const PhaseParts& parts, bool apply);
+    Result<UpdateResult> attempt(bool apply);
+    Result<UpdateResult> runPhase(const PhaseParts& parts, bool apply);
+    void runMicroStep(const PhaseParts& parts, std::size_t microBatch, double scale);
+    void turnTo(live::Activity activity) {
+        if (m_parts.onActivity) m_parts.onActivity(activity);
+    }
     void weighWindow(UpdateResult& result);
     at::Tensor forward(const PhaseParts& parts, Context& context, const at::Tensor& input);
     void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale);
@@ -196,6 +209,7 @@ private:
     void call(Hook& hook, std::string_view where, bool tells, Call&& what);
     void end(rundir::State state, std::string why, bool save = true);
     void endBy(const Error& error, bool save);
+    rundir::MemoryRecord memoryRecord(const Error& error) const;
 
     TrainerParts m_parts;
     TrainerSettings m_settings;
@@ -210,6 +224,10 @@ private:
     bool m_unsaved = false;                  ///< something happened since the newest checkpoint
     std::string m_saveProblem;   ///< of the newest try; empty: it went well
     bool m_applying = false;                 ///< parameters are being changed: not a state to save
+    std::optional<std::size_t> m_microStep;  ///< the micro-batch of the window that is being computed
+    std::optional<Error> m_shortage;         ///< this rank's memory ran out in the window
+    std::optional<rundir::MemoryRecord> m_shortageRecord;  ///< what is known of that
+    bool m_allFellShort = false;             ///< some rank's did, all know it, and nothing was applied
 
     plan::Window m_window;                   ///< the loaded one
     plan::Sharing::Share m_share;            ///< what this rank runs of it

@@ -33,12 +33,21 @@ void mergeInOrder(Parallel& parallel, const std::vector<at::Tensor>& mine, Metri
 
 }  // namespace
 
-UpdateResult Trainer::attempt(bool apply) {
+Result<UpdateResult> Trainer::attempt(bool apply) {
     const auto start = std::chrono::steady_clock::now();
     UpdateResult result;
+    bool isHalfDone = false;
     for (const PhaseParts& parts : m_parts.phases) {
-        UpdateResult phase = runPhase(parts, apply);
-        if (parts.phase.primary) result = std::move(phase);
+        auto phase = runPhase(parts, apply);
+        if (!phase.ok()) {
+            if (isHalfDone) {  // neither a state to save nor one to begin again from
+                m_applying = true;
+                m_allFellShort = false;
+            }
+            return std::move(phase).error();
+        }
+        isHalfDone = isHalfDone || (apply && phase->applied);
+        if (parts.phase.primary) result = std::move(phase).value();
     }
     result.samples = m_window.samples();
     result.microBatches = static_cast<std::int64_t>(m_window.microBatches.size());
@@ -46,8 +55,11 @@ UpdateResult Trainer::attempt(bool apply) {
     return result;
 }
 
-UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
+Result<UpdateResult> Trainer::runPhase(const PhaseParts& parts, bool apply) {
     UpdateResult result;
+    m_shortage.reset();
+    m_shortageRecord.reset();
+    m_allFellShort = false;
     result.learningRate = m_parts.curve->rateAt(m_progress.counters.globalStep);
     result.scale = m_parts.precision->scale();
     weighWindow(result);
@@ -62,13 +74,17 @@ UpdateResult Trainer::runPhase(const PhaseParts& parts, bool apply) {
     m_deviceLosses.clear();
     m_devicePlaces.clear();
     m_parts.parallel->runWindow(*parts.storage, m_window.microBatches.size(), [&](std::size_t microBatch) {
-        forwardBackward(parts, microBatch, result.scale);
-        if (!apply) return;
+        runMicroStep(parts, microBatch, result.scale);
+        if (!apply || m_shortage) return;
         visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1,
                .total = static_cast<std::int64_t>(m_window.microBatches.size())});
     });
     if (result.scale != 1) parts.storage->scaleGradients(1 / result.scale);
     const GradientNorm norm = takeNumbers(parts, result);
+    if (m_allFellShort) {
+        if (m_shortage) return *m_shortage;
+        return Error{ErrorCode::OutOfMemory, "The memory of another rank ran out while computing an update", {}, {}};
+    }
     result.reason = m_parts.precision->verdict(result.loss, norm);
     result.applied = result.reason.empty();
     result.notFinite = !result.applied;
@@ -160,6 +176,7 @@ at::Tensor Trainer::forward(const PhaseParts& parts, Context& context, const at:
 
 void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale) {
     const Batch& batch = m_batches[microBatch - m_share.begin];
+    m_microStep = microBatch;
     Context context;
     context.training = true;
     context.attempt = m_progress.counters.updateAttempts.value();
@@ -182,6 +199,7 @@ void Trainer::forwardBackward(const PhaseParts& parts, std::size_t microBatch, d
         }
     }
     if (total.defined() && total.requires_grad()) total.backward(seedGradient(seed, total));
+    m_microStep.reset();
 }
 
 /// What lies on another device is read at the end of the window, all at once.
@@ -201,8 +219,14 @@ at::Tensor Trainer::seedGradient(double factor, const at::Tensor& like) {
 }
 
 /// What all ranks act on: the loss of the window, Σ over terms of what all micro-batches gave divided by the term's weight,
-/// and the norm as the first rank has it; unlike devices differ in its last bits.
+/// the norm as the first rank has it (unlike devices differ in its
+/// last bits), and whether any rank fell short of memory.
 GradientNorm Trainer::takeNumbers(const PhaseParts& parts, UpdateResult& result) {
+    if (m_shortage) {  // as many numbers as the others wait for
+        m_losses.assign(m_share.count() * m_totals.size(), 0);
+        m_deviceLosses.clear();
+        m_devicePlaces.clear();
+    }
     if (!m_deviceLosses.empty()) {  // one read from the device for all of them
         const at::Tensor losses = at::stack(m_deviceLosses).cpu();
         for (std::size_t i = 0; i < m_devicePlaces.size(); ++i) m_losses[m_devicePlaces[i]] = losses.const_data_ptr<double>()[i];
@@ -210,9 +234,10 @@ GradientNorm Trainer::takeNumbers(const PhaseParts& parts, UpdateResult& result)
     GradientNorm norm = m_parts.parallel->globalNorm(*parts.storage);
     const std::vector<ShardView>& views = parts.storage->views();
     const auto bad = norm.notFinite.empty() ? views.end() : std::find_if(views.begin(), views.end(), [&](const ShardView& view) { return view.parameter == norm.notFinite; });
+    enum : int { Skips = 1, FellShort = 2 };
     m_losses.push_back(norm.value);
     m_losses.push_back(static_cast<double>(bad - views.begin()));  // all of them: there is none
-    m_losses.push_back(m_wishes.skip ? 1 : 0);
+    m_losses.push_back((m_wishes.skip ? Skips : 0) + (m_shortage ? FellShort : 0));
     m_parts.parallel->gather(m_losses);
     std::vector<double> sums(m_totals.size(), 0.0);
     m_isVetoed = false;
@@ -221,7 +246,9 @@ GradientNorm Trainer::takeNumbers(const PhaseParts& parts, UpdateResult& result)
         const std::size_t count = m_parts.parallel->sharing().ofRank(m_window.microBatches.size(), rank).count();
         for (std::size_t i = 0; i < count * sums.size(); ++i) sums[i % sums.size()] += *next++;
         if (rank == 0) norm = {next[0], next[1] < static_cast<double>(views.size()) ? views[static_cast<std::size_t>(next[1])].parameter : std::string()};
-        m_isVetoed = m_isVetoed || next[2] != 0;
+        const int told = static_cast<int>(next[2]);
+        m_isVetoed = m_isVetoed || (told & Skips) != 0;
+        m_allFellShort = m_allFellShort || (told & FellShort) != 0;
         next += 3;
     }
     result.loss = 0;
@@ -233,6 +260,7 @@ GradientNorm Trainer::takeNumbers(const PhaseParts& parts, UpdateResult& result)
 
 void Trainer::applyPhase(const PhaseParts& parts, const UpdateResult& result) {
     const at::NoGradGuard noGrad;
+    turnTo(live::Activity::Applying);
     m_applying = true;
     if (m_settings.maxGradNorm) {
         // The small constant is PyTorch's, so that clipped runs can be compared number for number.
