@@ -67,14 +67,16 @@ std::string reduceText(const config::ParallelSection& parallel) {
     return "once a window, in buckets, while the backward pass of a rank's last micro-batch still runs, always in the same order: SUM over ranks, not divided by their number";
 }
 
-/// Empty where the guard looks at no more than what is finite.
+/// Empty where the guard does no more than leave out what is not finite.
 std::string guardText(const config::GuardSection& guard) {
-    std::string text;
+    std::string text, finite;
+    if (guard.onNotFinite != "skip") finite = "what is not finite: " + guard.onNotFinite;
     if (guard.onLossSpike != "go_on")
         text = "a loss more than " + shortText(guard.spikeScore) + " robust deviations above the median: " + guard.onLossSpike;
     if (guard.onGradientExplosion != "go_on")
         text += (text.empty() ? "" : "; ") + ("a norm more than " + shortText(guard.explosionFactor) + " times the median: " + guard.onGradientExplosion);
-    return text.empty() ? text : "against the last " + count(guard.window, "applied update") + ": " + text + ", and the update is left out";
+    if (text.empty()) return finite;
+    return (finite.empty() ? "" : finite + "; ") + "against the last " + count(guard.window, "applied update") + ": " + text + ", and the update is left out";
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
     if (scales) events.push_back({"unscale", "gradients / scale, once (fp16; the scale starts at " + shortText(config.precision.initialScale) + ")"});
     events.push_back({"norm", "of all gradients, in fp64; this is what train/grad_norm shows, before clipping"});
     events.push_back({"verdict", std::string("loss, gradients and norm must be finite, else all ranks skip this update") + (scales ? " and the scale halves" : "") + "; after " +
-                      count(config.precision.maxSkippedInARow, "skip") + " in a row the run ends as diverged"});
+                      count(config.precision.maxSkippedInARow, "skip") + " in a row the run ends as diverged. A hook may leave it out as well"});
     if (const std::string watched = guardText(config.guard); !watched.empty()) events.push_back({"guard", watched});
     if (config.optimizer.maxGradNorm)
         events.push_back({"clip", "gradients · " + shortText(*config.optimizer.maxGradNorm) + " / norm where the norm is larger than " + shortText(*config.optimizer.maxGradNorm)});
@@ -108,12 +110,15 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
         events.push_back({"ema", "mean of the weights = d · mean + (1 - d) · weights, d " + shortText(config.optimizer.emaDecay) +
                           (config.optimizer.emaWarmup ? ", or (1 + n) / (10 + n) after n updates where that is less" : "")});
     events.push_back({"buffers", std::string("statistics of BatchNorm, in the order of the micro-batches") + (several ? " of all ranks" : "")});
-    if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
     events.push_back({"counters", std::string("micro_step + micro-batches of the window, update_attempts + 1, global_step + 1 (skipped: skipped_updates + 1 instead), samples + samples of the window, ") + (isLanguage ? "tokens + W, " : "") + "epoch and place"});
-    if (several) events.push_back({"agree", "stop, pause, save and evaluate are done when any rank asks for them, on all ranks at this update"});
+    if (scales) events.push_back({"scale", "doubles after " + count(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
     events.push_back({"log", "every " + toText(config.telemetry.logEvery)});
-    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") + "early stop"});
-    events.push_back({"save", "when due (" + toText(config.checkpoint.every) + ")" + (several ? "; the first rank writes" : "")});
+    if (several) events.push_back({"agree", "what any rank asks for (log, roll back, pause, evaluate, save, stop) is done on all ranks, at this update"});
+    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") +
+                      "early stop. A save that is due as well is made before it, too, so that nothing is lost with it"});
+    events.push_back({"save", "when due (" + toText(config.checkpoint.every) + ")" + (config.checkpoint.keepBest > 0 ? ", and after an evaluation that is the best" : "") +
+                      (several ? "; the first rank writes" : "") +
+                      (config.parallel.determinism == "exact" ? ". With a look at the next window, of which nothing is applied, for the proof of a resume" : "")});
     return events;
 }
 

@@ -1,5 +1,5 @@
 // One update in words: the order of its events under a configuration, what is divided by what, when gradients are reduced,
-// and which counter moves when. The order is that of core/engine/train/window.cpp and trainer.cpp.
+// and which counter moves when. tst_explain compares the order with what the loop does.
 // Thread: pure functions.
 #pragma once
 

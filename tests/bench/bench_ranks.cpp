@@ -77,7 +77,7 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     Progress progress;
     Curve curve = Curve::constant(1e-3);
     ActiveTime time(Clock::system());
-    TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), &storage, optimizer.get()}}, .parallel = parallel.get(),
+    TrainerParts parts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = parallel.get(),
                        .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best, .progress = &progress, .time = &time};
     TrainerSettings settings;
     settings.maxUpdates = kSteps + kWarmUp;

@@ -114,12 +114,15 @@ public:
         context.training = true;
         context.statistics = &m_statistics;
         const LossTerm term = m_parts.task->loss(m_parts.model->forward(context, batch.input), batch).front();
-        if (!m_seed.defined()) m_seed = at::scalar_tensor(1 / term.weight, term.sum.options().requires_grad(false));  // batches are of one size
+        if (!m_seed.defined()) {  // batches are of one size
+            m_weight = m_parts.task->weightsOf(batch).front();
+            m_seed = at::scalar_tensor(1 / m_weight, term.sum.options().requires_grad(false));
+        }
         term.sum.backward(m_seed);
         const double norm = m_parts.parallel->globalNorm(m_parts.storage).value;
         if (norm > 1.0) m_parts.storage.scaleGradients(1.0 / (norm + 1e-6));
         m_parts.optimizer->step(1e-3);
-        m_shown += term.sum.item<double>() / term.weight + norm;
+        m_shown += term.sum.item<double>() / m_weight + norm;
     }
     double shown() const { return m_shown; }
 
@@ -128,7 +131,7 @@ private:
     std::vector<StatisticsUpdate> m_statistics;
     at::Tensor m_seed;
     std::size_t m_steps = 0;
-    double m_shown = 0;
+    double m_weight = 0, m_shown = 0;
 };
 
 /// Processor microseconds of each step.
@@ -180,7 +183,7 @@ void pairedLoops(const Case& c, bool bareFirst, StepTimes& times) {
     Curve curve = Curve::constant(1e-3);
     const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
     const auto precision = makePrecision({}).value();
-    TrainerParts trainer{.task = parts.task.get(), .phases = {{Phase{}, parts.model.get(), &parts.storage, parts.optimizer.get()}},
+    TrainerParts trainer{.task = parts.task.get(), .model = parts.model.get(), .storage = &parts.storage, .optimizer = parts.optimizer.get(),
                          .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
                          .progress = &progress, .time = &time, .hooks = {&telemetry, &digests, &steering}, .guard = &guard};
     TrainerSettings settings;

@@ -62,9 +62,9 @@ class Fourth final : public Task {
 public:
     explicit Fourth(std::int64_t targets) : m_targets(targets) {}
     std::int64_t outputs() const override { return m_targets; }
-    double weightOf(const Batch& batch) const override { return static_cast<double>(batch.count()); }
+    std::vector<double> weightsOf(const Batch& batch) const override { return {static_cast<double>(batch.count())}; }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        return {{"loss", (output - batch.target).pow(4).sum(), weightOf(batch), 1}};
+        return {LossTerm{(output - batch.target).pow(4).sum()}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<Loss>(); }
     std::vector<config::Metric> metricInfo() const override { return {{"loss", false}}; }

@@ -14,23 +14,17 @@
 
 namespace lathe::engine {
 
-/// Axes of the mesh of ranks: data, context, tensor, pipeline.
-enum class MeshAxis { Data, Context, Tensor, Pipeline };
-enum class Placement { Replicated, Sharded };
-
 struct ParamRow {
     std::string name;                      ///< of the first place that holds the tensor
     std::vector<std::string> aliases;      ///< further names of the same tensor (tied weights)
-    std::vector<std::int64_t> shape;       ///< global
+    std::vector<std::int64_t> shape;
     at::ScalarType dtype = at::kFloat;
     std::size_t group = 0;                 ///< of groups()
     std::uint32_t block = 0;               ///< index of the Block
     bool trainable = true;
-    Placement placement[4] = {};           ///< by MeshAxis; one rank: all replicated
-    at::Tensor tensor;                     ///< the local part, the very tensor of the model
+    at::Tensor tensor;                     ///< the very tensor of the model
 
     std::int64_t numel() const;
-    Placement along(MeshAxis axis) const { return placement[static_cast<int>(axis)]; }
 };
 
 class ParamTable {

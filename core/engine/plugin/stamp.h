@@ -61,7 +61,7 @@ constexpr PluginStamp pluginStamp(std::string_view name, std::string_view versio
     stamp.name = fixedText<48>(name);
     stamp.version = fixedText<48>(version);
 #ifdef LATHE_PLUGIN_TORCH
-    stamp.torchLayout = layoutOf({sizeof(Block), sizeof(Model), sizeof(Context), sizeof(ModelShape), sizeof(Batch), sizeof(LossTerm), sizeof(Phase), sizeof(Task),
+    stamp.torchLayout = layoutOf({sizeof(Block), sizeof(Model), sizeof(Context), sizeof(ModelShape), sizeof(Batch), sizeof(LossTerm), sizeof(Task),
                                   sizeof(MetricPool), sizeof(Precision), sizeof(GradientNorm)});
     stamp.torch = fixedText<24>(TORCH_VERSION);
 #endif

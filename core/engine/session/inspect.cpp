@@ -54,7 +54,7 @@ Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& ch
     LATHE_TRY_ASSIGN(const LoadedCheckpoint loaded, loadCheckpointWeights(run.checkpoints() / checkpoint, weights));
     LoaderEvaluation evaluation(*setup->evalLoader);
     ActiveTime time(Clock::system());
-    TrainerParts parts{.task = setup->task.get(), .phases = {{setup->task->phases().front(), setup->model.get(), setup->storage.get(), setup->optimizer.get(), setup->average.get()}},
+    TrainerParts parts{.task = setup->task.get(), .model = setup->model.get(), .storage = setup->storage.get(), .optimizer = setup->optimizer.get(), .average = setup->average.get(),
                        .parallel = setup->parallel.get(), .precision = setup->precision.get(), .evaluationData = &evaluation, .best = &*setup->best,
                        .progress = &setup->progress, .time = &time};
     setup->progress.counters = loaded.manifest.counters;   // what a model writes depends on the update

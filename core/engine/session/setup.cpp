@@ -106,7 +106,7 @@ TrainerParts Setup::parts() {
     if (evalLoader) m_evaluation.emplace(*evalLoader);
     m_accumulation.emplace(trainLoader->shape());
     m_time.emplace(Clock::system());
-    TrainerParts parts{.task = task.get(), .phases = {{task->phases().front(), model.get(), storage.get(), optimizer.get(), average.get()}}, .parallel = parallel.get(),
+    TrainerParts parts{.task = task.get(), .model = model.get(), .storage = storage.get(), .optimizer = optimizer.get(), .average = average.get(), .parallel = parallel.get(),
                        .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
                        .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .intervals = &intervals, .time = &*m_time,
                        .guard = guard.get(), .microBatchLimit = &microBatchLimit};

@@ -188,9 +188,9 @@ public:
     explicit Classification(Measures measures) : m_measures(std::make_shared<const Measures>(std::move(measures))) {}
 
     std::int64_t outputs() const override { return m_measures->classes(); }
-    double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
+    std::vector<double> weightsOf(const Batch& batch) const override { return {sumOfWeights(batch)}; }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        return {{"loss", lossSum(output, batch, m_measures->smoothing), sumOfWeights(batch), 1}};
+        return {LossTerm{lossSum(output, batch, m_measures->smoothing)}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<ClassificationPool>(m_measures); }
     std::vector<config::Metric> metricInfo() const override { return m_measures->metrics; }

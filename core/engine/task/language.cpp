@@ -56,10 +56,10 @@ public:
         : m_evaluation(config.evaluation), m_context(config.data.context), m_metrics(std::move(metrics)) {}
 
     std::int64_t outputs() const override { return kSymbols; }
-    double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
+    std::vector<double> weightsOf(const Batch& batch) const override { return {sumOfWeights(batch)}; }
     bool weighsTokens() const override { return true; }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        return {{"loss", crossEntropySum(output, batch.target), sumOfWeights(batch), 1}};
+        return {LossTerm{crossEntropySum(output, batch.target)}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<LanguagePool>(m_metrics); }
     std::vector<config::Metric> metricInfo() const override { return m_metrics; }

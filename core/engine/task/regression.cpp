@@ -88,9 +88,9 @@ public:
     Regression(Loss loss, std::int64_t targets, std::vector<config::Metric> metrics) : m_loss(loss), m_targets(targets), m_metrics(std::move(metrics)) {}
 
     std::int64_t outputs() const override { return m_targets; }
-    double weightOf(const Batch& batch) const override { return sumOfWeights(batch); }
+    std::vector<double> weightsOf(const Batch& batch) const override { return {sumOfWeights(batch)}; }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        return {{"loss", weightedSum(elementLosses(output, batch.target, m_loss).mean(1), batch), sumOfWeights(batch), 1}};
+        return {LossTerm{weightedSum(elementLosses(output, batch.target, m_loss).mean(1), batch)}};
     }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<RegressionPool>(m_loss, m_metrics); }
     std::vector<config::Metric> metricInfo() const override { return m_metrics; }

@@ -26,11 +26,9 @@
 
 namespace lathe::engine {
 
-/// A named part of the loss: the update minimises Σ coefficient · Σ sum / Σ weight over the whole window.
+/// A part of the loss: the update minimises Σ coefficient · Σ sum / Σ weight over the whole window.
 struct LossTerm {
-    std::string name;     ///< "loss"
     at::Tensor sum;       ///< scalar with gradient: Σ over samples of weight · loss
-    double weight = 0;    ///< Σ of weights, known before the forward pass
     double coefficient = 1;
 };
 
@@ -60,23 +58,13 @@ struct Demonstration {
     std::function<bool()> goesOn = [] { return true; };
 };
 
-/// One part of an update cycle; most tasks have one. global_step advances when the primary phase was applied.
-struct Phase {
-    std::string name = "train";
-    std::string modelRole = "model";
-    std::string parameterSet = "all";
-    bool primary = true;
-};
-
 class Task {
 public:
     virtual ~Task() = default;
-    virtual std::vector<Phase> phases() const { return {Phase{}}; }
     virtual std::int64_t outputs() const = 0;                                        ///< width of the model's last layer
-    virtual double weightOf(const Batch& batch) const = 0;                           ///< Σ weights of the first term, without a forward pass
-    /// Terms that loss() gives, always as many; and Σ weights of each, in their order.
-    virtual std::size_t terms() const { return 1; }
-    virtual std::vector<double> weightsOf(const Batch& batch) const { return {weightOf(batch)}; }
+    /// Σ weights of each term of the loss, without a forward pass: at least one, and always as many.
+    virtual std::vector<double> weightsOf(const Batch& batch) const = 0;
+    /// The terms, in the same order.
     virtual std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const = 0;
     virtual bool weighsTokens() const { return false; }   ///< the first term's weights count tokens
     virtual std::unique_ptr<MetricPool> metrics() const = 0;

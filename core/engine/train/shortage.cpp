@@ -12,11 +12,11 @@
 namespace lathe::engine {
 
 /// Memory that runs out here is met after the window, by all ranks: this one computes no more of it meanwhile.
-void Trainer::runMicroStep(const PhaseParts& parts, std::size_t microBatch, double scale) {
+void Trainer::runMicroStep(std::size_t microBatch, double scale) {
     if (m_shortage) return;
     turnTo(live::Activity::Computing);
     try {
-        forwardBackward(parts, microBatch, scale);
+        forwardBackward(microBatch, scale);
     } catch (...) {
         Error error = currentException("computing an update");
         if (error.code != ErrorCode::OutOfMemory) throw;
@@ -30,7 +30,7 @@ void Trainer::runMicroStep(const PhaseParts& parts, std::size_t microBatch, doub
 rundir::MemoryRecord Trainer::memoryRecord(const Error& error) const {
     rundir::MemoryRecord record{.facts = error.memory ? *error.memory : MemoryFacts(), .rank = m_parts.parallel->rank(),
                                 .attempt = m_progress.counters.updateAttempts.value() + 1, .epoch = m_progress.counters.epoch.value()};
-    if (record.facts.device.empty()) record.facts.device = m_parts.phases.front().model->parameters().front().tensor.device().str();
+    if (record.facts.device.empty()) record.facts.device = m_parts.model->parameters().front().tensor.device().str();
     if (!m_microStep) return record;
     const Batch& batch = m_batches[*m_microStep - m_share.begin];
     record.microStep = static_cast<std::int64_t>(*m_microStep) + 1;
@@ -52,7 +52,7 @@ bool Trainer::beginAgain(const Error& error) {
     m_windowLoaded = false;
     m_batches.clear();
     tellSmaller(largest, error);
-    releaseCachedMemory(m_parts.phases.front().model->parameters().front().tensor.device());
+    releaseCachedMemory(m_parts.model->parameters().front().tensor.device());
     return true;
 }
 
@@ -62,7 +62,7 @@ void Trainer::tellSmaller(std::int64_t before, const Error& error) {
     const std::string what = m_shortage || m_parts.parallel->world() == 1 ? rundir::sentenceOf(record) : "Another rank's memory ran out";
     std::string text = what + ". From here on " + (most == 1 ? "one sample is computed at a time" : "at most " + std::to_string(most) + " samples are computed at a time") + " instead of " + std::to_string(before) +
                        ": updates have the same samples and are the same but for rounding";
-    if (!m_parts.phases.front().model->buffers().empty()) text += ", and for BatchNorm, whose statistics are of fewer samples";
+    if (!m_parts.model->buffers().empty()) text += ", and for BatchNorm, whose statistics are of fewer samples";
     if (m_parts.parallel->rank() != 0) {
         if (m_shortage) visit({.point = Point::Exception, .text = text});
         return;

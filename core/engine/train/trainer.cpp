@@ -69,6 +69,7 @@ Trainer::Due Trainer::dueNow(bool applied) {
     Due due;
     due.save = applied && m_saveEvery.due(m_progress.counters, seconds);
     due.evaluation = applied && m_evaluateEvery.due(m_progress.counters, seconds);
+    if (m_parts.parallel->world() > 1) happens("agree");
     agreeOnWishes(due);
     if (due.evaluation) m_evaluateEvery.restartClock(seconds);
     m_progress.savedEpochs = m_saveEvery.epochsSeen();
@@ -143,6 +144,8 @@ void Trainer::adoptStop() {
 Result<UpdateResult> Trainer::tryUpdate() {
     return guarded("computing an update", [&]() -> Result<UpdateResult> {
         LATHE_TRY(loadWindow());
+        happens("window");
+        if (m_parts.parallel->world() > 1) happens("share");
         visit({.point = Point::WindowStart, .batches = &m_batches});
         return attempt(true);
     });
@@ -160,6 +163,7 @@ bool Trainer::update() {
     result->shown = shown;
     m_wishes.skip.reset();
     count(*result);
+    happens("log");
     visit({.point = Point::Update, .update = &*result, .batches = &m_batches});
     return result->applied;
 }
@@ -194,11 +198,13 @@ void Trainer::count(const UpdateResult& result) {
     next.epoch = m_window.nextEpoch;
     next.planEntry = m_window.nextEntry;
     m_progress.counters = next;
+    happens("counters");
     if (!result.weightless) m_progress.skippedInARow = result.applied ? 0 : m_progress.skippedInARow + 1;
     if (m_parts.guard && result.applied) m_parts.guard->take(result);
     if (result.finding) act(*result.finding);
     m_windowLoaded = false;
     m_unsaved = true;
+    if (result.scale != 1) happens("scale");
     if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
     if (!result.weightless) m_weighedEpoch = next.epoch;
     else if (next.epoch.value() > m_weighedEpoch.value() + 1)
@@ -233,7 +239,10 @@ void Trainer::checkTarget() {
 void Trainer::save(const std::string& reason) {
     if (!m_parts.saver || (!m_unsaved && reason != "asked")) return;  // who asks waits for one
     m_agreed = false;
+    happens("save");
+    m_isLooking = true;
     probeNextWindow();
+    m_isLooking = false;
     noteIntervals();
     visit({.point = Point::BeforeSave});
     SaveOutcome outcome;
@@ -327,25 +336,6 @@ void Trainer::holdWhilePaused() {
         save("asked");
         agreeOnWishes(nothing);
     }
-}
-
-/// An evaluation, and the checkpoints that belong to it. Where a save is due as well (`reason` says why, else it is empty)
-/// the state is safe before the evaluation begins, and takes in afterwards what it changed. An evaluation that is the best
-/// is saved with the weights that it is of, and nothing that is gone back from is.
-void Trainer::evaluateAndKeep(const std::string& reason) {
-    if (goesBack()) return;
-    if (m_parts.evaluationData) {
-        m_unsaved = m_unsaved || !m_progress.evaluationPending;
-        m_progress.evaluationPending = true;  // until it is done
-    }
-    if (m_ending && m_ending->state != rundir::State::Completed) return;
-    if (m_ending ? m_ending->save && !discards() : !reason.empty()) save(m_ending ? "end" : reason);
-    if (!m_parts.evaluationData) return;
-    const bool isBest = evaluate();
-    Due nothing;
-    if (!m_agreed) agreeOnWishes(nothing);
-    if (m_ending || goesBack()) return;  // an end saves by itself
-    if (!reason.empty() || (isBest && m_settings.saveBest)) save(reason.empty() ? "best" : reason);
 }
 
 /// A person asked to leave nothing behind, whichever rank heard it.

@@ -1,6 +1,5 @@
-// The loop of one rank: window -> forward and backward -> reduce -> unscale -> norm -> verdict -> clip -> optimizer -> buffers
-// -> counters, then log, evaluate, best, checkpoint, stop, in this order. Everything that decides numbers is a strategy,
-// task or model; everything that only looks is a hook.
+// The loop of one rank. The order of events in an update is told in words by plan/explain.h, and TrainerParts::trace tells it
+// as it happens. Everything that decides numbers is a strategy, task or model; everything that only looks is a hook.
 //
 // All ranks run the same loop in step: what one rank alone knows (its clock, a signal, a hook's wish) is agreed on before
 // anything is done about it. A rank that fails leaves the loop from where it is, without another word to the others; they
@@ -11,12 +10,12 @@
 // Thread: run() uses the calling thread for everything.
 #pragma once
 
-#include "base/clock.h"
 #include "config/sections.h"
 #include "engine/model/model.h"
 #include "engine/parallel/parallel.h"
 #include "engine/task/task.h"
 #include "engine/train/accumulation.h"
+#include "engine/train/active_time.h"
 #include "engine/train/curve.h"
 #include "engine/train/hooks.h"
 #include "engine/train/micro_batch_limit.h"
@@ -71,42 +70,13 @@ public:
     virtual Result<SaveOutcome> save(const SaveRequest& request) = 0;
 };
 
-/// A phase with what it trains.
-struct PhaseParts {
-    Phase phase;
-    Model* model = nullptr;
-    FlatStorage* storage = nullptr;
-    Optimizer* optimizer = nullptr;
-    WeightAverage* average = nullptr;   ///< null: none is kept
-};
-
-/// Seconds of training, pauses left out.
-class ActiveTime {
-public:
-    explicit ActiveTime(const Clock& clock);
-    double seconds() const;
-
-    /// The clock stands still for as long as this lives.
-    class Pause {
-    public:
-        explicit Pause(ActiveTime& time);
-        ~Pause();
-        Pause(const Pause&) = delete;
-        Pause& operator=(const Pause&) = delete;
-
-    private:
-        ActiveTime& m_time;
-    };
-
-private:
-    const Clock& m_clock;
-    std::int64_t m_startNs, m_pausedNs = 0, m_pauseBeganNs = 0;
-};
-
 /// What a run is made of; nothing is owned.
 struct TrainerParts {
     Task* task = nullptr;
-    std::vector<PhaseParts> phases;
+    Model* model = nullptr;
+    FlatStorage* storage = nullptr;
+    Optimizer* optimizer = nullptr;
+    WeightAverage* average = nullptr;             ///< null: none is kept
     Parallel* parallel = nullptr;
     Precision* precision = nullptr;
     const Accumulation* accumulation = nullptr;
@@ -123,6 +93,8 @@ struct TrainerParts {
     HookLog* log = nullptr;                       ///< null: nobody listens
     MicroBatchLimit* microBatchLimit = nullptr;   ///< null: micro-batches are always as planned
     std::function<void(live::Activity)> onActivity = {};  ///< what this rank turns to within an update
+    /// Told each event of an update where it happens, by its name in plan/explain.h; null: nobody listens.
+    std::function<void(std::string_view)> trace = nullptr;
 };
 
 struct TrainerSettings {
@@ -173,19 +145,19 @@ private:
     std::vector<std::int64_t> samplesOfWindow();
     Result<void> loadWindow();
     Result<UpdateResult> attempt(bool apply);
-    Result<UpdateResult> runPhase(const PhaseParts& parts, bool apply);
-    void runMicroStep(const PhaseParts& parts, std::size_t microBatch, double scale);
+    Result<UpdateResult> compute(bool apply);
+    void runMicroStep(std::size_t microBatch, double scale);
     void turnTo(live::Activity activity) {
         if (m_parts.onActivity) m_parts.onActivity(activity);
     }
     void weighWindow(UpdateResult& result);
-    at::Tensor forward(const PhaseParts& parts, Context& context, const at::Tensor& input);
-    void forwardBackward(const PhaseParts& parts, std::size_t microBatch, double scale);
+    at::Tensor forward(Context& context, const at::Tensor& input);
+    void forwardBackward(std::size_t microBatch, double scale);
     void keepLoss(const LossTerm& term);
     at::Tensor seedGradient(double factor, const at::Tensor& like);
-    GradientNorm takeNumbers(const PhaseParts& parts, UpdateResult& result);
-    void lookInside(const PhaseParts& parts, UpdateResult& result);
-    void applyPhase(const PhaseParts& parts, const UpdateResult& result);
+    GradientNorm takeNumbers(UpdateResult& result);
+    void lookInside(UpdateResult& result);
+    void applyUpdate(const UpdateResult& result);
     void count(const UpdateResult& result);
     void checkTarget();
     void evaluateAndKeep(const std::string& reason);
@@ -205,6 +177,9 @@ private:
     void holdWhilePaused();
     void conclude();
     void visit(HookContext context);
+    void happens(std::string_view event) {
+        if (m_parts.trace && !m_isLooking) m_parts.trace(event);
+    }
     template <typename Call>
     void call(Hook& hook, std::string_view where, bool tells, Call&& what);
     void end(rundir::State state, std::string why, bool save = true);
@@ -235,6 +210,7 @@ private:
     bool m_windowLoaded = false;
     Probe m_probe;
     std::optional<UpdateAttempt> m_probed;   ///< after which it was made
+    bool m_isLooking = false;                ///< at the next window, of which nothing is applied
     std::vector<StatisticsUpdate> m_statistics;
     std::vector<double> m_totals;            ///< Σ weights of each term over the window
     std::vector<double> m_losses;            ///< coefficient · sum of each term of each of this rank's micro-batches

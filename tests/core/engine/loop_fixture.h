@@ -68,13 +68,12 @@ private:
 class ScaleTask : public Task {
 public:
     std::int64_t outputs() const override { return 1; }
-    std::vector<Phase> phases() const override { return m_phases; }
-    double weightOf(const Batch& batch) const override {
-        return batch.weight.defined() ? batch.weight.sum().item<double>() : static_cast<double>(batch.count());
+    std::vector<double> weightsOf(const Batch& batch) const override {
+        return {batch.weight.defined() ? batch.weight.sum().item<double>() : static_cast<double>(batch.count())};
     }
     std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
         const at::Tensor sum = (batch.weight.defined() ? output * batch.weight.unsqueeze(1) : output).sum();
-        return {{"loss", sum, weightOf(batch), 1}};
+        return {LossTerm{sum}};
     }
     std::unique_ptr<MetricPool> metrics() const override {
         if (script.empty()) return std::make_unique<MeanPool>();
@@ -86,7 +85,6 @@ public:
 
     std::vector<double> script;
     mutable std::size_t evaluations = 0;
-    std::vector<Phase> m_phases{Phase{}};
 };
 
 /// `rows` are the inputs of one micro-batch, each of the model's width.
@@ -212,13 +210,13 @@ struct Fixture {
         shape.batchSize = 1;
         shape.microBatches = microBatches;
         accumulation = std::make_unique<PlannedAccumulation>(shape);
-        TrainerParts parts{.task = other ? other : &task, .phases = {{task.phases().front(), &model, &storage, optimizer.get(), average}},
+        TrainerParts parts{.task = other ? other : &task, .model = &model, .storage = &storage, .optimizer = optimizer.get(), .average = average,
                            .parallel = group ? group : parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = source ? source : &windows,
                            .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress, .intervals = &intervals,
                            .saver = saves ? &saver : nullptr, .time = clock ? clock : &time, .hooks = {&recorder}};
         parts.guard = guard.get();
+        parts.trace = trace;
         for (Hook* hook : hooks) parts.hooks.push_back(hook);
-        if (second) parts.phases.push_back(*second);
         return Trainer(parts, settings).run();
     }
     double p(std::int64_t i = 0) { return model.p()[i].item<double>(); }
@@ -245,9 +243,9 @@ struct Fixture {
     Curve curve = Curve::constant(section.learningRate);
     TrainerSettings settings;
     WeightAverage* average = nullptr;
-    std::optional<PhaseParts> second;
     std::unique_ptr<TrajectoryGuard> guard;
     std::vector<Hook*> hooks;   ///< after the recorder
+    std::function<void(std::string_view)> trace;
     Parallel* group = nullptr;         ///< in place of the single process
     WindowSource* source = nullptr;    ///< in place of windows
     Task* other = nullptr;             ///< in place of task

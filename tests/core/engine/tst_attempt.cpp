@@ -19,12 +19,8 @@ class WeightlessTerm final : public Task {
 public:
     explicit WeightlessTerm(double value) : m_value(value) {}
     std::int64_t outputs() const override { return 1; }
-    double weightOf(const Batch& batch) const override { return static_cast<double>(batch.count()); }
-    std::size_t terms() const override { return 2; }
-    std::vector<double> weightsOf(const Batch& batch) const override { return {weightOf(batch), 0}; }
-    std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-        return {{"loss", output.sum(), weightOf(batch), 1}, {"penalty", output.sum() * m_value, 0, 1}};
-    }
+    std::vector<double> weightsOf(const Batch& batch) const override { return {static_cast<double>(batch.count()), 0}; }
+    std::vector<LossTerm> loss(const at::Tensor& output, const Batch&) const override { return {LossTerm{output.sum()}, LossTerm{output.sum() * m_value}}; }
     std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<MeanPool>(); }
     std::vector<config::Metric> metricInfo() const override { return {{"loss", false}}; }
 

@@ -139,7 +139,7 @@ Outcome trained(const config::RunConfig& config, int world, const Interval& eval
                 outcome.metrics.push_back(context.evaluation->metrics);
                 for (const EvaluationRecord& record : context.evaluation->records) outcome.samples.push_back(record.content);
             };
-            TrainerParts parts{.task = run.task.get(), .phases = {{Phase{}, run.model.get(), run.storage.get(), run.optimizer.get()}}, .parallel = parallel.get(),
+            TrainerParts parts{.task = run.task.get(), .model = run.model.get(), .storage = run.storage.get(), .optimizer = run.optimizer.get(), .parallel = parallel.get(),
                                .precision = f.precision.get(), .accumulation = &accumulation, .windows = run.windows.get(), .evaluationData = run.evaluation.get(),
                                .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
             f.settings.epochs = 2;
@@ -211,7 +211,7 @@ private Q_SLOTS:
             QVERIFY(relativeDifference(output, m_golden.at(prefix + "output")) < tolerance);
             const LossTerm term = languageTask()->loss(output, batch).front();
             QVERIFY(relativeDifference(term.sum, m_golden.at(prefix + "loss")) < tolerance);
-            QCOMPARE(term.weight, batch.weight.sum().item<double>());
+            QCOMPARE(languageTask()->weightsOf(batch).at(0), batch.weight.sum().item<double>());
             term.sum.backward();
             std::size_t compared = 0;
             for (const NamedTensor& parameter : model->parameters()) {
@@ -247,7 +247,7 @@ private Q_SLOTS:
         constant.name = "constant";
         f.curve = Curve(constant, 3e-3);
         f.settings.maxGradNorm = 1.0;
-        TrainerParts parts{.task = task.get(), .phases = {{Phase{}, model.get(), &storage, optimizer.get()}}, .parallel = f.parallel.get(), .precision = f.precision.get(),
+        TrainerParts parts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(), .precision = f.precision.get(),
                            .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         QVERIFY(Trainer(parts, f.settings).run().state == rundir::State::Completed);
         at::set_num_threads(threads);

@@ -33,21 +33,6 @@ private Q_SLOTS:
         QCOMPARE(f.progress.counters.samples.value(), 8);
     }
 
-    /// SEMANTICS A1: ten windows with two optimizers are ten steps
-    void severalOptimizersMakeOneStep() {
-        Fixture f;
-        f.windows.batches = ones(10);
-        ScaleModel other(1, at::kFloat, "other.");
-        ParamTable table(other);
-        FlatStorage storage(table);
-        const auto optimizer = Optimizer::make(Fixture::sgd(1.0), storage).value();
-        f.second = PhaseParts{{"second", "other", "all", false}, &other, &storage, optimizer.get()};
-        f.run(1);
-        QCOMPARE(f.progress.counters.globalStep.value(), 10);
-        QCOMPARE(f.p(), -9.0);
-        QCOMPARE(other.p().item<double>(), -9.0);
-    }
-
     /// SEMANTICS A2: saves at 2 and 4 (and at the end, before and after its evaluation), five rows, one evaluation
     void everyIntervalFiresOnceAStep() {
         Fixture f;
@@ -111,13 +96,8 @@ private Q_SLOTS:
         class TwoTerms final : public Task {
         public:
             std::int64_t outputs() const override { return 1; }
-            double weightOf(const Batch& batch) const override { return static_cast<double>(batch.count()); }
-            std::size_t terms() const override { return 2; }
-            std::vector<double> weightsOf(const Batch& batch) const override { return {weightOf(batch), batch.ids.front() == 0 ? 1.0 : 3.0}; }
-            std::vector<LossTerm> loss(const at::Tensor& output, const Batch& batch) const override {
-                const std::vector<double> weights = weightsOf(batch);
-                return {{"loss", output.sum(), weights[0], 1}, {"penalty", output.sum() * output.sum(), weights[1], 0.5}};
-            }
+            std::vector<double> weightsOf(const Batch& batch) const override { return {static_cast<double>(batch.count()), batch.ids.front() == 0 ? 1.0 : 3.0}; }
+            std::vector<LossTerm> loss(const at::Tensor& output, const Batch&) const override { return {LossTerm{output.sum()}, LossTerm{output.sum() * output.sum(), 0.5}}; }
             std::unique_ptr<MetricPool> metrics() const override { return std::make_unique<MeanPool>(); }
             std::vector<config::Metric> metricInfo() const override { return {{"loss", false}}; }
         };
@@ -126,7 +106,7 @@ private Q_SLOTS:
         f.shape = {.samples = 2, .batchSize = 1, .microBatches = 2};
         const PlannedAccumulation accumulation(f.shape);
         TwoTerms task;
-        TrainerParts parts{.task = &task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = f.parallel.get(),
+        TrainerParts parts{.task = &task, .model = &f.model, .storage = &f.storage, .optimizer = f.optimizer.get(), .parallel = f.parallel.get(),
                            .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         Trainer(parts, f.settings).run();

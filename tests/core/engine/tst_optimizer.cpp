@@ -173,7 +173,7 @@ private Q_SLOTS:
         ActiveTime time(Clock::system());
         test::Recorder recorder;
         Curve curve({.name = "linear", .warmupUpdates = 4, .finalFactor = 0.1, .totalUpdates = 50}, c.optimizer.learningRate);
-        TrainerParts trainerParts{.task = task.get(), .phases = {{Phase{}, model.get(), &storage, optimizer.get()}}, .parallel = parallel.get(),
+        TrainerParts trainerParts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = parallel.get(),
                                   .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
                                   .progress = &progress, .time = &time, .hooks = {&recorder}};
         TrainerSettings settings;

@@ -51,7 +51,7 @@ struct Run {
     Ending run(std::int64_t microBatches = 1) {
         f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
         const PlannedAccumulation accumulation(f.shape);
-        TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &model, &storage, optimizer.get()}}, .parallel = f.parallel.get(),
+        TrainerParts parts{.task = &f.task, .model = &model, .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(),
                            .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
@@ -260,7 +260,7 @@ private Q_SLOTS:
         f.shape = {.samples = 30, .batchSize = 1, .microBatches = 1};
         const PlannedAccumulation accumulation(f.shape);
         BestValue best = BestValue::make({}, task->metricInfo()).value();
-        TrainerParts parts{.task = task.get(), .phases = {{Phase{}, made.get(), &storage, optimizer.get()}}, .parallel = f.parallel.get(),
+        TrainerParts parts{.task = task.get(), .model = made.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(),
                            .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best,
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         const Ending ending = Trainer(parts, f.settings).run();

@@ -106,7 +106,7 @@ std::vector<Outcome> trained(const Layout& layout, const std::string& model, std
         f.shape = {.samples = 11, .batchSize = 1, .microBatches = window};
         const PlannedAccumulation accumulation(f.shape);
         BestValue best = BestValue::make({}, real.task->metricInfo()).value();
-        TrainerParts parts{.task = real.task.get(), .phases = {{Phase{}, real.model.get(), real.storage.get(), real.optimizer.get()}}, .parallel = &parallel,
+        TrainerParts parts{.task = real.task.get(), .model = real.model.get(), .storage = real.storage.get(), .optimizer = real.optimizer.get(), .parallel = &parallel,
                            .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .evaluationData = evaluates ? &f.evaluation : nullptr,
                            .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         f.settings.epochs = 2;
@@ -140,7 +140,7 @@ struct Small {
     Ending run(std::int64_t microBatches) {
         f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
         const PlannedAccumulation accumulation(f.shape);
-        TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = &m_parallel,
+        TrainerParts parts{.task = &f.task, .model = &f.model, .storage = &f.storage, .optimizer = f.optimizer.get(), .parallel = &m_parallel,
                            .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
@@ -310,7 +310,7 @@ private Q_SLOTS:
         asRanks({.world = world}, [&](Parallel& parallel) {
             Fixture f;
             TurnEvaluation evaluation(values, parallel);
-            TrainerParts parts{.task = &f.task, .phases = {{Phase{}, &f.model, &f.storage, f.optimizer.get()}}, .parallel = &parallel,
+            TrainerParts parts{.task = &f.task, .model = &f.model, .storage = &f.storage, .optimizer = f.optimizer.get(), .parallel = &parallel,
                                .precision = f.precision.get(), .evaluationData = &evaluation, .best = f.best.get(), .progress = &f.progress, .time = &f.time};
             const auto outcome = Trainer(parts, f.settings).evaluateOnce();
             QVERIFY(outcome.ok() && outcome->has_value());

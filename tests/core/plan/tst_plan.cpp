@@ -172,7 +172,7 @@ private Q_SLOTS:
         QVERIFY(plannedUpdates(orderShape(config, 100), 3, {}) == GlobalStep(15));
     }
 
-    void updateIsExplainedInTheOrderOfTheLoop() {
+    void updateIsExplainedAsItIsConfigured() {
         config::RunConfig config;
         config.data.batchSize = 8;
         config.accumulation.microBatches = 4;
