@@ -10,6 +10,13 @@
 
 namespace lathe::trainer {
 
+struct DrillWords {
+    int kills = 20;
+    double seconds = 0, every = 1; ///< seconds 0: no limit
+    std::optional<std::uint64_t> seed;
+    std::string folder;            ///< empty: the workspace
+};
+
 struct Options {
     bool json = false;             ///< answer with one JSON document on standard output
     bool csv = false;
@@ -35,6 +42,7 @@ struct Options {
     std::string command;           ///< run, again: a person's own command
     std::vector<std::string> words;///< the same, or what is added to it, given word by word behind --
     std::int64_t pid = 0;          ///< record: the process, 0: whoever started this one
+    DrillWords drill;
     std::string name, workdir;     ///< run, again: settings of their own; name also of what is imported
 };
 
@@ -71,6 +79,7 @@ ExitCode trash(const Options& options);
 ExitCode restore(const Options& options);
 ExitCode rebuildHistory(const Options& options);
 ExitCode selftest(const Options& options);
+ExitCode drill(const Options& options);
 ExitCode configReference(const Options& options);
 
 }  // namespace lathe::trainer

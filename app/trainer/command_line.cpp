@@ -66,6 +66,7 @@ constexpr std::array kVerbs = {
     Verb{"restore", "RUN", "Take a run out of the trash", Target, restore},
     Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},
     Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
+    Verb{"drill", "", "Kill a small run of its own at random moments, resume it each time, and tell what was promised and what was seen", Nothing, drill},
     Verb{"config-reference", "", "Every setting with help, range and default", Nothing, configReference},
 };
 
@@ -79,6 +80,14 @@ void addCommandOptions(CLI::App& command, Options& options, bool isAgain) {
     command.add_option("--name", options.name, "Name of the run");
     command.add_option("--workdir", options.workdir, "Folder that the command runs in (else the current one)");
     command.footer(isAgain ? "-- WORDS… are added to the command's arguments; --set argument.lr=1e-3 changes one." : "Instead of --command, the command's words may stand behind --: run -- python train.py --lr 3e-4");
+}
+
+void addDrillOptions(CLI::App& command, DrillWords& drill) {
+    command.add_option("--kills", drill.kills, "How often")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    command.add_option("--seconds", drill.seconds, "Kill no more after so many seconds; 0: no limit")->check(CLI::Range(0.0, 1e7))->capture_default_str();
+    command.add_option("--every", drill.every, "Mean seconds between kills")->check(CLI::Range(0.01, 1e5))->capture_default_str();
+    command.add_option("--seed", drill.seed, "Of what is killed and when; else a random one, which is told");
+    command.add_option("--folder", drill.folder, "Whose disk is drilled (else the workspace's); only a scratch folder in it is used");
 }
 
 void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, bool& startsSession) {
@@ -137,6 +146,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_flag("--dry-run", options.dryRun, "Then make a few real updates, an evaluation, a save and a resume in a scratch folder, and tell what came of it");
     if (verb.action == verify)
         command->add_flag("--replay", options.replay, "Make the updates after the checkpoint (RUN: the newest) once more in a scratch copy, and say whether they come out exactly as before");
+    if (verb.action == drill) addDrillOptions(*command, options.drill);
     if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
     command->callback([&, action = verb.action, needs = verb.needs] {
         chosen = action;

@@ -108,7 +108,8 @@ ExitCode restore(const Options& options) {
     std::vector<rundir::RunFolder> found;
     for (const auto& run : deletedRuns(workspace)) {
         const auto manifest = rundir::readManifest(run);
-        if (run.name() == options.target || manifest->id.starts_with(options.target) || displayName(run) == options.target) found.push_back(run);
+        const bool hasId = manifest && manifest->id.starts_with(options.target);
+        if (run.name() == options.target || hasId || displayName(run) == options.target) found.push_back(run);
     }
     if (found.size() != 1) {
         return fail(options, Error{found.empty() ? ErrorCode::NotFound : ErrorCode::Usage, (found.empty() ? "No run \"" : "Several runs fit \"")

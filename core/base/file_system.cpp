@@ -158,7 +158,9 @@ Result<void> makeFolders(FileSystem& fs, const stdfs::path& path) {
         soFar /= part;
         std::error_code ignored;
         if (stdfs::is_directory(soFar, ignored)) continue;
-        if (auto made = fs.makeFolder(soFar); !made.ok() && made.error().code != ErrorCode::Exists) return made;
+        const auto made = fs.makeFolder(soFar);
+        if (!made.ok() && made.error().code != ErrorCode::Exists) return made;
+        if (made.ok()) LATHE_TRY(fs.syncFolder(soFar.has_parent_path() ? soFar.parent_path() : stdfs::path(".")));
     }
     std::error_code ignored;
     if (!stdfs::is_directory(path, ignored)) return fileError("create folder", path.native(), ENOTDIR);

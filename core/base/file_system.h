@@ -51,7 +51,7 @@ Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t ma
 /// Replaces `path` as a whole: after a crash either the old or the new content is there.
 Result<void> replaceFile(FileSystem& fs, const std::filesystem::path& path, std::string_view content);
 
-/// `makeFolder` for each missing part; existing folders are fine.
+/// `makeFolder` for each missing part, which then survives a power loss; existing folders are fine.
 Result<void> makeFolders(FileSystem& fs, const std::filesystem::path& path);
 
 /// Removes a tree without following links. Stops at the first thing that cannot be removed.

@@ -30,7 +30,7 @@ static void forEachLiving(Visit visit) {
     }
 }
 
-std::vector<TreeProcess> processesWith(const std::string& variable) {
+std::vector<TreeProcess> processesWith(const std::string& variable, OwnProgram own) {
     constexpr std::uint64_t kMost = 8u << 20;
     std::vector<TreeProcess> found;
     forEachLiving([&](TreeProcess process, std::int64_t) {
@@ -38,7 +38,7 @@ std::vector<TreeProcess> processesWith(const std::string& variable) {
         if (!environment) return;  // another user's
         const std::string entry = variable + '\0';
         const bool has = environment->starts_with(entry) || environment->find('\0' + entry) != std::string::npos;
-        if (has && !runsThisProgram(process.pid)) found.push_back(std::move(process));
+        if (has && (own == OwnProgram::Included || !runsThisProgram(process.pid))) found.push_back(std::move(process));
     });
     return found;
 }

@@ -19,8 +19,9 @@ struct TreeProcess {
 /// this one: what runs this same program is left out, with all below it.
 std::vector<TreeProcess> descendantsOf(std::int64_t pid);
 /// Living processes of this user whose environment has this very variable ("NAME=VALUE"), from when they were started;
-/// this program's own are left out.
-std::vector<TreeProcess> processesWith(const std::string& variable);
+/// those that run this program are left out unless asked for.
+enum class OwnProgram { LeftOut, Included };
+std::vector<TreeProcess> processesWith(const std::string& variable, OwnProgram own = OwnProgram::LeftOut);
 /// To each that is still the one meant; a pid that was taken again is left alone.
 void signalAll(const std::vector<TreeProcess>& processes, int number);
 

@@ -1,5 +1,6 @@
 #include "rundir/checkpoint_manifest.h"
 
+#include "base/hash.h"
 #include "base/number_text.h"
 #include "rundir/json_reader.h"
 #include "rundir/safetensors_header.h"
@@ -9,6 +10,8 @@
 #include <array>
 #include <cstdio>
 #include <set>
+#include <span>
+#include <string_view>
 
 namespace lathe::rundir {
 
@@ -56,7 +59,29 @@ std::string manifestJson(const CheckpointManifest& manifest) {
         object["tensors"].push_back({{"name", tensor.name}, {"role", tensor.role}, {"dtype", tensor.dtype},
                                      {"shape", tensor.shape}, {"pieces", pieces}});
     }
-    return object.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+    return sealed(object.dump(1, ' ', false, json::error_handler_t::replace));
+}
+
+// ---- the seal: ',\n "seal": "<hash of all bytes before this>"\n}\n'
+
+static constexpr std::string_view kSeal = ",\n \"seal\": \"", kAfterSeal = "\"\n}\n";
+
+static std::string sealFor(std::string_view before) {
+    return std::string(kSeal) + hashHex(std::as_bytes(std::span(before))) + std::string(kAfterSeal);
+}
+
+std::string sealed(std::string text) {
+    const std::size_t old = text.rfind(kSeal);
+    text.erase(old != std::string::npos ? old : text.rfind("\n}"));
+    return text + sealFor(text);
+}
+
+static Result<void> checkSeal(const std::string& text, const json& object) {
+    const std::size_t seal = text.rfind(kSeal);
+    const bool isKept = seal != std::string::npos && std::string_view(text).substr(seal) == sealFor(std::string_view(text).substr(0, seal));
+    const bool isOld = object.value("format", 0) == 1 && !object.contains("seal");
+    if (isKept || isOld) return {};
+    return Error{ErrorCode::Corrupt, std::string(kWhat) + " differs from its checksum: the file was changed or the disk damaged it", {}, {}};
 }
 
 static bool isPlainFileName(const std::string& name) {
@@ -152,6 +177,7 @@ static void readLastFrames(JsonReader& reader, CheckpointManifest& out) {
 Result<CheckpointManifest> parseManifest(const std::string& text) {
     LATHE_TRY_ASSIGN(const json object, parseStrict(text, kWhat));
     LATHE_TRY(checkFormat(object, kWhat, kCheckpointFormat));
+    LATHE_TRY(checkSeal(text, object));
     JsonReader reader(object, kWhat);
     CheckpointManifest out;
     out.runId = reader.text("run", "");

@@ -28,7 +28,7 @@ class FileSystem;
 
 namespace lathe::rundir {
 
-constexpr int kCheckpointFormat = 1;
+constexpr int kCheckpointFormat = 2;   ///< 1 had no seal
 
 /// A part of a logical tensor: `key` in `file` holds the block that starts at `offset` and has `shape`.
 struct Piece {
@@ -73,6 +73,8 @@ std::optional<CheckpointName> parseCheckpointName(const std::string& name);
 
 Result<CheckpointManifest> parseManifest(const std::string& json);
 std::string manifestJson(const CheckpointManifest& manifest);
+/// The text of an object with its last line, the checksum of everything before it; one that is there is made anew.
+std::string sealed(std::string json);
 /// Reads and checks names, sizes and that every file of the list is there; content is not read.
 Result<CheckpointManifest> readCheckpoint(const std::filesystem::path& folder);
 /// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. The error names the first bad file.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <ctime>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -70,17 +71,34 @@ static std::string stampText(std::int64_t wallNs) {
     return text.data();
 }
 
-/// What programs left that died while they made a run. Those that may still be at it hold the lock or are young.
-static void removeUnfinishedRuns(FileSystem& fs, const stdfs::path& runs) {
-    const auto names = listFolder(runs);
-    for (std::size_t i = 0; names && i < names->size(); ++i) {
-        const RunFolder unfinished(runs / (*names)[i]);
-        if (!(*names)[i].starts_with(".new-") || RunLock::isHeld(unfinished.lock())) continue;
-        std::error_code problem;
-        const auto changed = stdfs::last_write_time(unfinished.root(), problem);
-        if (!problem && stdfs::file_time_type::clock::now() - changed > kLeftoverAge) (void)removeTree(fs, unfinished.root());
+/// Held while a run is made, beside others who make one; alone for a moment where nobody does, and then whatever is
+/// unfinished was left by a program that died. A folder on a disk without such locks is judged by its age.
+class MakingRun {
+public:
+    MakingRun(FileSystem& fs, const stdfs::path& runs) : m_fd(::open(runs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        removeUnfinished(fs, runs, m_fd >= 0 && ::flock(m_fd, LOCK_EX | LOCK_NB) == 0);
+        while (m_fd >= 0 && ::flock(m_fd, LOCK_SH) != 0 && errno == EINTR) {}
     }
-}
+    ~MakingRun() {
+        if (m_fd >= 0) ::close(m_fd);
+    }
+    MakingRun(const MakingRun&) = delete;
+    MakingRun& operator=(const MakingRun&) = delete;
+
+private:
+    static void removeUnfinished(FileSystem& fs, const stdfs::path& runs, bool isAlone) {
+        const auto names = listFolder(runs);
+        for (std::size_t i = 0; names && i < names->size(); ++i) {
+            const RunFolder unfinished(runs / (*names)[i]);
+            if (!(*names)[i].starts_with(".new-") || RunLock::isHeld(unfinished.lock())) continue;
+            std::error_code problem;
+            const auto changed = stdfs::last_write_time(unfinished.root(), problem);
+            const bool isOld = !problem && stdfs::file_time_type::clock::now() - changed > kLeftoverAge;
+            if (isAlone || isOld) (void)removeTree(fs, unfinished.root());
+        }
+    }
+    int m_fd;
+};
 
 static Result<void> fillRun(FileSystem& fs, const RunFolder& run, const RunManifest& manifest, const std::string& configYaml,
                             const std::function<Result<void>(const RunFolder&)>& fill) {
@@ -95,7 +113,7 @@ Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const 
                             const std::function<Result<void>(const RunFolder&)>& fill) {
     const stdfs::path runs = workspace / kRuns;
     LATHE_TRY(makeFolders(fs, runs));
-    removeUnfinishedRuns(fs, runs);
+    const MakingRun making(fs, runs);
     const RunFolder unfinished(runs / (".new-" + manifest.id));
     const RunFolder run(runs / (stampText(manifest.createdNs) + "-" + folderWord(manifest.name) + "-" + manifest.id));
     const auto made = [&]() -> Result<void> {

@@ -23,6 +23,12 @@ bool isDecided(const Error& error) {
     return error.code == ErrorCode::Version || error.code == ErrorCode::Corrupt || error.code == ErrorCode::Busy;
 }
 
+bool hasBytes(const stdfs::path& file) {
+    std::error_code problem;
+    const auto bytes = stdfs::file_size(file, problem);
+    return !problem && bytes > 0;
+}
+
 }  // namespace
 
 RunReader::Impl::~Impl() {
@@ -39,10 +45,13 @@ Result<void> RunReader::Impl::choose() {
     };
     auto plain = works();
     if (plain.ok() || isDecided(plain.error())) return plain;
-    const stdfs::path log = file.string() + "-wal";
-    std::error_code problem;
-    const auto logBytes = stdfs::file_size(log, problem);
-    if (problem || logBytes == 0) {
+    if (hasBytes(file.string() + "-journal")) {  // somebody died in the middle of a change: SQLite takes it back before anything is read
+        const auto whole = Database::open(file, Database::Access::ReadWrite, kReadBusyMs);
+        if (whole.ok() && works().ok()) return {};
+        if (!copyAside().ok()) return plain;
+        return works();
+    }
+    if (!hasBytes(file.string() + "-wal")) {
         access = Database::Access::Immutable;
         return works();
     }
@@ -50,7 +59,8 @@ Result<void> RunReader::Impl::choose() {
     return works();
 }
 
-/// A killed run on read-only media: its last points are in the write-ahead log, which only a writable copy can show.
+/// A killed run on read-only media: its last points are in the write-ahead log, or a change that was not finished is in the
+/// journal, and only a writable copy can be read with them.
 Result<void> RunReader::Impl::copyAside() {
     std::string pattern = (stdfs::temp_directory_path() / "lathe-read-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) return fileError("create folder", pattern, errno);
@@ -59,9 +69,10 @@ Result<void> RunReader::Impl::copyAside() {
     access = Database::Access::ReadWrite;
     std::error_code problem;
     stdfs::copy_file(file, opened, problem);
-    if (!problem) stdfs::copy_file(file.string() + "-wal", opened.string() + "-wal", problem);
-    for (const char* ending : {"", "-wal"})
-        if (!problem) stdfs::permissions(opened.string() + ending, stdfs::perms::owner_read | stdfs::perms::owner_write, problem);
+    for (const char* ending : {"-wal", "-journal"})
+        if (!problem && hasBytes(file.string() + ending)) stdfs::copy_file(file.string() + ending, opened.string() + ending, problem);
+    for (const char* ending : {"", "-wal", "-journal"})
+        if (!problem && stdfs::exists(opened.string() + ending)) stdfs::permissions(opened.string() + ending, stdfs::perms::owner_read | stdfs::perms::owner_write, problem);
     if (problem) return fileError("copy", file.native(), problem.value());
     return {};
 }

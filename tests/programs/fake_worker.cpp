@@ -2,6 +2,7 @@
 // $LATHE_FAKE_SCRIPT holds steps separated by ';':
 //   points N        N updates, one row of values each
 //   train           updates until a stop or the end of the supervisor, as the contract says
+//   work            updates up to the session's run.max_updates, a checkpoint every 20, as training would; then it completes
 //   save            a checkpoint, published as the contract says
 //   savebest        the same, as the best one so far
 //   partial         begins a checkpoint and leaves it
@@ -19,6 +20,7 @@
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "config/config.h"
 #include "live/segment.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
@@ -84,6 +86,11 @@ private:
             }
         } else if (verb == "train") {
             train();
+        } else if (verb == "work") {
+            const auto config = config::load(m_run.sessionYaml(m_session).string());
+            train(config.ok() ? config->config.run.maxUpdates.value_or(1) : 1, 20);
+            save("end");
+            end("completed", 0);
         } else if (verb == "save") {
             save("asked");
         } else if (verb == "savebest") {
@@ -180,9 +187,9 @@ private:
         return ::poll(&lifeline, 1, 0) > 0;
     }
 
-    void train() {
+    void train(std::int64_t upTo = INT64_MAX, std::int64_t saveEvery = INT64_MAX) {
         std::int64_t savesDone = (*m_segment)->control().saveRequests;
-        while (true) {
+        while (m_counters.globalStep.value() < upTo) {
             const live::Control control = (*m_segment)->control();
             if (g_signals > 1) std::_Exit(5);
             if (supervisorGone()) {
@@ -200,11 +207,13 @@ private:
             }
             if (control.pause) beat(live::Phase::Paused);
             else update();
+            if (!control.pause && m_counters.globalStep.value() % saveEvery == 0) save("interval");
             pauseFor(1);
         }
     }
 
     void save(const std::string& reason) {
+        if (m_saved == name()) return;
         FileSystem& fs = FileSystem::real();
         const stdfs::path hidden = m_run.checkpoints() / ("." + name());
         std::vector<std::pair<std::string, rundir::TensorRange>> tensors = {{"weight", {"F32", {2}, 0, 0}}};

@@ -276,7 +276,7 @@ private Q_SLOTS:
         QVERIFY(saved.save().ok());
         const stdfs::path path = m_folder / "s001-000000000/manifest.json";
         std::string text = slurp(path);
-        text.replace(text.find("\"format\": 1"), 11, "\"format\": 9");
+        text.replace(text.find("\"format\": 2"), 11, "\"format\": 9");
         spit(path, text);
         const auto loaded = loadCheckpoint(m_folder / "s001-000000000", saved.state);
         QVERIFY(!loaded.ok());

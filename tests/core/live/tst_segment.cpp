@@ -73,6 +73,26 @@ private Q_SLOTS:
         QCOMPARE(batch.frames.back().sequence, std::uint64_t{10'000});
         for (const Frame& frame : batch.frames) QVERIFY(proves(frame));
     }
+    /// RELIABILITY F17
+    void positionsBeyondFourGigabytesAreNoEdge() {
+        auto segment = makeSegment(1 << 16);
+        std::vector<std::byte> payload(16'000);
+        std::uint64_t number = 0;
+        while (segment->writtenBytes(0) < (std::uint64_t{1} << 32) - 100'000) {
+            ++number;
+            std::memcpy(payload.data(), &number, 8);
+            static_cast<void>(segment->write(0, FrameType::Text, payload));
+        }
+        auto reader = segment->reader(0, number + 1);
+        for (int i = 0; i < 40; ++i) {  // across the edge, frame by frame
+            ++number;
+            QCOMPARE(segment->write(0, FrameType::Text, selfProving(number, 8'000)).value(), number);
+            const auto batch = reader.read();
+            QCOMPARE(batch.frames.size(), std::size_t{1});
+            QVERIFY(proves(batch.frames.front()) && batch.lapped == 0);
+        }
+        QVERIFY(segment->writtenBytes(0) > std::uint64_t{1} << 32);
+    }
     void oversizedFrameIsRefused() {
         auto segment = makeSegment(4096);
         const auto refused = segment->write(0, FrameType::Text, std::vector<std::byte>(2000));

@@ -6,6 +6,8 @@
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 
+#include <fstream>
+
 using namespace lathe;
 using namespace lathe::rundir;
 namespace stdfs = std::filesystem;
@@ -132,6 +134,39 @@ private Q_SLOTS:
         for (const auto& [i, says] : {std::pair{1, "trainer.json"}, {2, "bytes"}, {3, "Incomplete"}, {4, "named for step 51"}, {5, "Incomplete"}})
             QVERIFY2(list.at(static_cast<std::size_t>(i)).problem.find(says) != std::string::npos, list.at(static_cast<std::size_t>(i)).problem.c_str());
     }
+    void aManifestOfTheFirstFormatHasNoSeal() {
+        const auto folder = fresh() / "s001-000000010";
+        const std::string text = manifestJson(makeCheckpoint(folder, 10));
+        std::string old = text.substr(0, text.rfind(",\n \"seal\"")) + "\n}\n";
+        QVERIFY(!parseManifest(old).ok());
+        old.replace(old.find("\"format\": 2"), 11, "\"format\": 1");
+        QVERIFY(parseManifest(old).ok());
+    }
+    /// RELIABILITY F7: at every length, and one bit in every byte, of every file
+    void nothingThatWasCutOrFlippedIsTaken() {
+        const auto folder = fresh() / "s001-000000010";
+        makeCheckpoint(folder, 10);
+        std::size_t tried = 0;
+        const std::vector<std::string> names = *listFolder(folder);
+        for (const std::string& name : names) {
+            const std::string whole = *readFile(folder / name, 1 << 20);
+            const auto isRefused = [&](const std::string& damaged) {
+                std::ofstream(folder / name, std::ios::binary | std::ios::trunc) << damaged;
+                ++tried;
+                const auto verified = verifyCheckpoint(folder);
+                return !verified.ok() ? verified.error().text().find("manifest.json") != std::string::npos : !verified->ok() && verified->badFiles.front().name == name;
+            };
+            for (std::size_t length = 0; length < whole.size(); ++length) QVERIFY2(isRefused(whole.substr(0, length)), (name + " cut at " + std::to_string(length)).c_str());
+            for (std::size_t at = 0; at < whole.size(); ++at) {
+                std::string flipped = whole;
+                flipped[at] ^= static_cast<char>(1u << at % 8);
+                QVERIFY2(isRefused(flipped), (name + ", byte " + std::to_string(at)).c_str());
+            }
+            put(folder / name, whole);
+        }
+        QVERIFY(verifyCheckpoint(folder)->ok());
+        qInfo("%zu damaged checkpoints, none taken", tried);
+    }
     void aManifestThatClimbsOutIsRefused_data() {
         QTest::addColumn<QByteArray>("from");
         QTest::addColumn<QByteArray>("to");
@@ -143,7 +178,7 @@ private Q_SLOTS:
         QTest::newRow("twice") << QByteArray("\"trainer.json\"") << QByteArray("\"model-00000.safetensors\"") << corrupt;
         QTest::newRow("role type") << QByteArray("\"parameter\"") << QByteArray("1") << corrupt;
         QTest::newRow("dtype") << QByteArray("\"F32\"") << QByteArray("\"F99\"") << corrupt;
-        QTest::newRow("newer") << QByteArray("\"format\": 1") << QByteArray("\"format\": 2") << int(ErrorCode::Version);
+        QTest::newRow("newer") << QByteArray("\"format\": 2") << QByteArray("\"format\": 3") << int(ErrorCode::Version);
         QTest::newRow("negative counter") << QByteArray("\"global_step\": 10") << QByteArray("\"global_step\": -10") << corrupt;
         QTest::newRow("file unknown") << QByteArray("\"file\": \"model-00000") << QByteArray("\"file\": \"modem-00000") << corrupt;
     }
@@ -155,7 +190,7 @@ private Q_SLOTS:
         makeCheckpoint(folder, 10);
         QByteArray text = QByteArray::fromStdString(*readFile(folder / "manifest.json", 1 << 20));
         QVERIFY(text.contains(from));
-        put(folder / "manifest.json", text.replace(from, to).toStdString());
+        put(folder / "manifest.json", sealed(text.replace(from, to).toStdString()));
         const auto manifest = readCheckpoint(folder);
         QVERIFY(!manifest.ok());
         QCOMPARE(int(manifest.error().code), code);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <random>
 #include <set>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,9 +166,14 @@ private Q_SLOTS:
         const auto old = workspace / "runs/.new-old", young = workspace / "runs/.new-young";
         QVERIFY(makeFolders(disk(), old / "logs").ok() && makeFolders(disk(), young).ok());
         stdfs::last_write_time(old, stdfs::file_time_type::clock::now() - std::chrono::hours(1));
+        const int making = ::open((workspace / "runs").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // another program makes a run
+        QCOMPARE(::flock(making, LOCK_SH), 0);
         QVERIFY(createRun(disk(), workspace, manifestNamed("x"), "").ok());
         QVERIFY(!stdfs::exists(old) && stdfs::exists(young));
-        QCOMPARE(listRuns(workspace).size(), std::size_t{1});
+        ::close(making);
+        QVERIFY(createRun(disk(), workspace, manifestNamed("y"), "").ok());
+        QVERIFY(!stdfs::exists(young));
+        QCOMPARE(listRuns(workspace).size(), std::size_t{2});
     }
     void namesBecomeFolderWords_data() {
         QTest::addColumn<QByteArray>("name");

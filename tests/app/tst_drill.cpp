@@ -1,0 +1,77 @@
+// labels: process fault
+// timeout: 300
+// lathe-trainer drill: a run of its own is killed at random moments and comes back; nothing is left, also when it is interrupted.
+#include "trainer_process.h"
+
+#include "base/file_system.h"
+
+#include <QtTest>
+
+#include <csignal>
+
+using namespace lathe;
+using lathe::test::Answer;
+using lathe::test::Workspace;
+
+class DrillTest : public QObject {
+    Q_OBJECT
+
+    static QStringList words(int kills) {
+        const QByteArray seed = qgetenv("LATHE_SEED");
+        QStringList all{"drill", "--json", "--kills", QString::number(kills), "--every", "0.7"};
+        if (!seed.isEmpty()) all += {"--seed", QString::fromLatin1(seed)};
+        return all;
+    }
+    /// Processes of any drill in this workspace.
+    static bool anyLeft(const Workspace& work) {
+        const auto names = listFolder("/proc");
+        for (const std::string& name : *names) {
+            const auto environment = readFile("/proc/" + name + "/environ", 1u << 20);
+            if (environment && environment->find("LATHE_DRILL=") != std::string::npos && environment->find(work.scratch().string()) != std::string::npos
+                && test::processLives(QByteArray::fromStdString(name).toLongLong()))
+                return true;
+        }
+        return false;
+    }
+
+private Q_SLOTS:
+    /// RELIABILITY F19, R1, R7
+    void whatWasPromisedIsSeen() {
+        const Workspace work;
+        const Answer answer = work.ask(words(qEnvironmentVariableIsSet("LATHE_FULL") ? 100 : 6), 280'000);
+        const auto told = answer.json();
+        qInfo("%s", answer.out.c_str());
+        QVERIFY2(answer.code == 0, (answer.out + answer.err).c_str());
+        QVERIFY(told["broken"].empty() && told["left"].empty());
+        QVERIFY(told["kills"].get<int>() >= 6 && told["updates"].get<int>() >= 30);
+        QVERIFY(!std::filesystem::exists(work.folder() / "scratch"));
+        QVERIFY(!std::filesystem::exists(work.folder() / "runs"));  // the workspace's own runs were not touched
+        QVERIFY(!anyLeft(work));
+    }
+
+    void anInterruptedDrillLeavesNothing() {
+        const Workspace work;
+        const auto process = work.start({"drill", "--folder", QString::fromStdString(work.scratch().string()), "--every", "3"});
+        QVERIFY(test::eventually([&] { return std::filesystem::exists(work.scratch() / "scratch") && anyLeft(work); }));
+        ::kill(static_cast<pid_t>(process->processId()), SIGINT);
+        const Answer answer = Workspace::finish(*process);
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Stopped));
+        QVERIFY2(answer.out.find("Stopped on request") != std::string::npos, answer.out.c_str());
+        QVERIFY(!std::filesystem::exists(work.scratch() / "scratch"));
+        QVERIFY(!anyLeft(work));
+    }
+
+    void whatCannotBeDrilledIsTold() {
+        Workspace work;
+        const Answer file = work.ask({"drill", "--folder", "/proc/self/status"});
+        QVERIFY2(file.code > 0 && file.err.find("/proc/self/status") != std::string::npos, file.err.c_str());
+        work.setEnvironment("LATHE_PROGRAMS", work.scratch().string());
+        const Answer worker = work.ask({"drill"});
+        QVERIFY2(worker.code == 3 && worker.err.find("nothing can be trained in a drill") != std::string::npos, worker.err.c_str());
+        QCOMPARE(work.ask({"drill", "--kills", "0"}).code, 2);
+        QCOMPARE(work.ask({"drill", "--every", "-1"}).code, 2);
+    }
+};
+
+QTEST_GUILESS_MAIN(DrillTest)
+#include "tst_drill.moc"

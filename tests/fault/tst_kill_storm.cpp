@@ -1,0 +1,32 @@
+// labels: process fault
+// timeout: 1800
+// RELIABILITY F19, R7: command, supervisor, worker and whoever watches are killed in random subsets and orders; after the
+// next start nothing of it is left. With a worker that does not compute, so that many kills fit into little time.
+#include "trainer_process.h"
+
+#include <QtTest/QTest>
+
+using namespace lathe::test;
+
+class TestKillStorm : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void nothingIsLeftOfManyKills() {
+        Workspace work;
+        work.useFakeWorker(LATHE_BIN_DIR);
+        work.setScript("work");
+        const bool isFull = qEnvironmentVariableIsSet("LATHE_FULL");
+        QStringList words{"drill", "--json", "--kills", isFull ? "1000" : "60", "--every", "0.12"};
+        if (qEnvironmentVariableIsSet("LATHE_SEED")) words += {"--seed", qEnvironmentVariable("LATHE_SEED")};
+        const Answer answer = work.ask(words, isFull ? 1'700'000 : 170'000);
+        qInfo("%s", answer.out.c_str());
+        QVERIFY2(answer.code == 0, (answer.out + answer.err).c_str());
+        const auto told = answer.json();
+        QVERIFY(told["broken"].empty() && told["left"].empty());
+        QVERIFY(told["killed"].contains("worker") && told["killed"].contains("supervisor") && told["killed"].contains("command"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestKillStorm)
+#include "tst_kill_storm.moc"
