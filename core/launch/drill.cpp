@@ -95,7 +95,8 @@ private:
     void strike() {
         auto parts = m_cast.onStage();
         std::vector<std::string> names;
-        for (const auto& [name, processes] : parts) names.push_back(name);
+        for (const auto& [name, processes] : parts)
+            if (name != DrillCast::kNobody) names.push_back(name);
         if (names.empty()) return;
         std::shuffle(names.begin(), names.end(), m_random);
         names.resize(std::uniform_int_distribution<std::size_t>(1, names.size())(m_random));
@@ -165,7 +166,8 @@ private:
     }
 
     void look(std::int64_t updates) {
-        m_cast.endAll();  // those who watch
+        m_cast.endWatchers();
+        m_watch.until(5, [&] { return m_cast.onStage().empty(); });
         m_report.sessions = rundir::newestSession(*m_run);
         m_report.updates = updates;
         m_report.points = recordedPoints(*m_run);
@@ -173,6 +175,8 @@ private:
         m_report.broken.insert(m_report.broken.end(), wrong.begin(), wrong.end());
         m_report.broken.insert(m_report.broken.end(), bad.begin(), bad.end());
         m_report.left = leftFiles(m_workspace);
+        for (const auto& [part, processes] : m_cast.onStage())
+            for (const TreeProcess& process : processes) m_report.left.push_back("process " + std::to_string(process.pid) + " (" + process.name + ")");
         for (const std::string& name : namedMemory())
             if (std::find(m_memoryBefore.begin(), m_memoryBefore.end(), name) == m_memoryBefore.end()) m_report.left.push_back("/dev/shm/" + name);
     }

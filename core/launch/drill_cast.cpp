@@ -1,5 +1,6 @@
 #include "launch/drill_cast.h"
 
+#include "base/file_system.h"
 #include "base/program_paths.h"
 
 #include <csignal>
@@ -56,10 +57,19 @@ void DrillCast::startWatchers(const std::string& run) {
     }
 }
 
+/// A supervisor in the background is a fork of the command, and has its words.
+static bool isSupervisor(const TreeProcess& process) {
+    const auto words = readFile("/proc/" + std::to_string(process.pid) + "/cmdline", 1u << 20);
+    const std::size_t second = words ? words->find('\0') : std::string::npos;
+    if (process.name != "lathe-trainer" || second == std::string::npos) return false;
+    const std::string verb = words->c_str() + second + 1;
+    return verb == "run" || verb == "continue";
+}
+
 std::map<std::string, std::vector<TreeProcess>> DrillCast::onStage() const {
     std::map<std::string, std::vector<TreeProcess>> parts;
     for (TreeProcess& process : processesWith(m_mark, OwnProgram::Included)) {
-        std::string part = process.name == "lathe-trainer" ? "supervisor" : process.name == "lathe-worker" ? "worker" : process.name;
+        std::string part = isSupervisor(process) ? "supervisor" : process.name == "lathe-worker" ? "worker" : kNobody;
         if (m_command && m_command->identity().pid == process.pid) part = "command";
         for (const auto& [watcher, child] : m_watchers)
             if (child.identity().pid == process.pid) part = watcher;

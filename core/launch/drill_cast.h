@@ -46,8 +46,11 @@ public:
     std::optional<ExitStatus> commandEnd();
     /// Somebody who watches the run: a terminal, and a window where that program is installed. Those that live are left.
     void startWatchers(const std::string& run);
-    /// Every process of the drill that lives, by its part: "command", "supervisor", "worker", "reader", "window".
+    /// Every process of the drill that lives, by its part: "command", "supervisor", "worker", "reader", "window"; what
+    /// those have started is none of them, and is kNobody.
     std::map<std::string, std::vector<TreeProcess>> onStage() const;
+    static constexpr const char* kNobody = "other";
+    void endWatchers() { m_watchers.clear(); }
     /// SIGKILL to all of them, until none is left; false when some could not be ended.
     bool endAll();
     std::filesystem::path log() const { return m_workspace / "drill.log"; }
