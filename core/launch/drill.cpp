@@ -218,7 +218,8 @@ Result<DrillReport> drill(const DrillOptions& options) {
     LATHE_TRY(makeFolders(FileSystem::real(), options.folder));
     LATHE_TRY(checkPlace(options.folder));
     LATHE_TRY_ASSIGN(const Scratch scratch, Scratch::make(options.folder));
-    if (scratch.workspace().parent_path().parent_path() != options.folder)
+    std::error_code ignored;
+    if (!stdfs::equivalent(scratch.workspace().parent_path().parent_path(), options.folder, ignored))
         return Error{ErrorCode::Permission, "Nothing can be written and locked in " + options.folder.string() + ", so its disk cannot be drilled; name another --folder", {}, {}};
     return Drill(options, scratch).play();
 }
