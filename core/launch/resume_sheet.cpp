@@ -129,7 +129,8 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
     const std::int64_t oldLength = stored.length.value_or(before.schedule.totalUpdates.value_or(sheet.plannedBefore.value_or(1)));
     config::ScheduleSection was = before.schedule;
     was.totalUpdates = oldLength;
-    const config::ScheduleSection is = plan::scheduleOnResume(after, oldLength, sheet.plannedAfter, beginsAnew);
+    const bool hasStored = was.name == after.schedule.name;
+    const config::ScheduleSection is = plan::scheduleOnResume(after, hasStored ? std::optional(oldLength) : std::nullopt, sheet.plannedAfter, beginsAnew);
     const double scaleBefore = was.name == "plateau" ? stored.plateauScale : 1;
     const double scaleAfter = is.name == "plateau" && was.name == "plateau" && !beginsAnew ? stored.plateauScale : 1;
     const auto pointAt = [&](std::int64_t step) {
@@ -207,7 +208,8 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     sheet.plannedBefore = plannedWith(before, perEpoch);
     sheet.plannedAfter = plannedWith(after, perEpoch);
     if (sheet.plannedAfter) sheet.left = std::max<std::int64_t>(0, *sheet.plannedAfter - sheet.step.value());
-    addRates(sheet, before, after, checkpoint.empty() ? StoredCurve() : storedCurve(run.checkpoints() / checkpoint), changes.newCurve);
+    const bool newCurve = verb == GoOn::Continue ? makesNewCurve(run, checkpoint, changes.newCurve) : changes.newCurve;
+    addRates(sheet, before, after, checkpoint.empty() ? StoredCurve() : storedCurve(run.checkpoints() / checkpoint), newCurve);
     findRefusal(sheet, run, before, after, counters, problems);
     return sheet;
 }

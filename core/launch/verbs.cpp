@@ -275,6 +275,14 @@ static int rollBacksOf(const RunFolder& run, int session) {
     return record ? record->rollBacks : 0;
 }
 
+bool makesNewCurve(const RunFolder& run, const std::string& checkpoint, bool asked) {
+    const int newest = rundir::newestSession(run);
+    const auto named = rundir::parseCheckpointName(checkpoint);
+    if (asked || !named || newest <= named->session) return asked;
+    const auto record = rundir::readSession(run, newest);
+    return record && record->newCurve;
+}
+
 /// Writes the plan of a new session of the same run that loads a checkpoint.
 static Result<int> planSession(const RunFolder& run, const std::string& verb, const std::string& checkpoint, int configSession, const Changes& changes,
                                int rollBacks) {
@@ -309,7 +317,8 @@ Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
     const double rate = config.optimizer.learningRate * config.guard.rateFactor;
     Error problem{ErrorCode::NotFound, "There is no checkpoint to go back to", {}, {}};
     for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
-        auto planned = planSession(run, "roll-back", checkpoint, newest, {{"optimizer.learning_rate=" + exactText(rate)}, false}, rollBacksOf(run, newest) + 1);
+        const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
+        auto planned = planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1);
         if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
         problem = planned.error();
     }
@@ -323,8 +332,9 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
     const std::string unusable = passedOver(run, checkpoint);
+    const Changes all{changes.settings, makesNewCurve(run, checkpoint, changes.newCurve)};
     auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, changes.settings)
-                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, changes, rollBacksOf(run, newest));
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, all, rollBacksOf(run, newest));
     if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
     return prepared;
 }
@@ -346,7 +356,7 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint, namesRun(changes.settings)};
     if (!weightsOnly) {
         LATHE_TRY(refuseFixedChanges(before, config, true));
-        LATHE_TRY(refuseReached(config, manifest.counters));
+        if (!replay) LATHE_TRY(refuseReached(config, manifest.counters));
         what.session.newCurve = changes.newCurve;
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
         what.session.expected = expectedAfter(from, checkpoint, manifest);
@@ -364,14 +374,7 @@ Result<Prepared> prepareFork(const std::filesystem::path& workspace, const RunFo
 }
 
 Result<Prepared> prepareReplay(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint) {
-    constexpr std::int64_t kRoom = 1000;  // beyond the run's own end, wherever that is
-    LATHE_TRY(refuseWithoutCheckpoints(from));
-    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, rundir::readCheckpoint(from.checkpoints() / checkpoint));
-    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(from, sessionOf(checkpoint)));
-    std::vector<std::string> settings{"evaluation.every=never", "evaluation.patience=none", "checkpoint.every=never", "telemetry.tensorboard=",
-                                      "run.max_updates=" + std::to_string(manifest.counters.globalStep.value() + kRoom)};
-    if (config.run.epochs) settings.push_back("run.epochs=" + std::to_string(manifest.counters.epoch.value() + kRoom));
-    return branchOff(workspace, from, checkpoint, {settings, false}, false, true);
+    return branchOff(workspace, from, checkpoint, {{"telemetry.tensorboard=", "evaluation.restore_best=false"}, false}, false, true);
 }
 
 Result<Prepared> prepareFromWeights(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,

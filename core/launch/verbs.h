@@ -39,6 +39,9 @@ Result<Prepared> prepareRecording(const std::filesystem::path& workspace, const 
 inline constexpr std::string_view kRecordVerb = "record";   ///< SessionRecord::verb of such a session
 /// New run with the configuration of the newest session of another one, which is recorded as its parent.
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::vector<std::string>& settings);
+/// Whether the curve is made anew when a run goes on from a checkpoint: asked for, or asked for by its newest session and
+/// not in the checkpoint yet.
+bool makesNewCurve(const rundir::RunFolder& run, const std::string& checkpoint, bool asked);
 /// Same run, newest usable checkpoint of the surviving line (or from the start when there is none). Refuses (Usage) a run
 /// that has reached its target, naming the key to extend.
 Result<Prepared> prepareContinue(const rundir::RunFolder& run, const Changes& changes);

@@ -30,15 +30,16 @@ double progressOfCycle(const ScheduleSection& schedule, std::int64_t done, std::
 
 /// From 1 at the beginning of the fall to 0 at its end.
 double fallAt(const ScheduleSection& schedule, std::int64_t done, std::int64_t all) {
-    const double progress = all <= 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(all));
+    if (done >= all) return 0.0;
+    const double progress = static_cast<double>(done) / static_cast<double>(all);
     if (schedule.name == "polynomial") return std::pow(1.0 - progress, schedule.power);
-    if (schedule.name == "cosine") return cosineFall(schedule.cycles > 1 && progress < 1 ? progressOfCycle(schedule, done, all) : progress);
+    if (schedule.name == "cosine") return cosineFall(schedule.cycles > 1 ? progressOfCycle(schedule, done, all) : progress);
     if (schedule.name == "one_cycle") {
         const double fall = 1.0 - schedule.risePart;
         return fall > 0 ? cosineFall((progress - schedule.risePart) / fall) : 0.0;
     }
     if (schedule.name == "wsd") {
-        const double fall = schedule.decayPart * static_cast<double>(all), into = static_cast<double>(std::min(done, all) - all) + fall;
+        const double fall = schedule.decayPart * static_cast<double>(all), into = static_cast<double>(done - all) + fall;
         if (into <= 0) return 1.0;
         const double falling = into / fall;
         if (schedule.decayShape == "cosine") return cosineFall(falling);
@@ -72,8 +73,8 @@ ScheduleSection scheduleOf(const config::RunConfig& config, std::optional<std::i
     return schedule;
 }
 
-ScheduleSection scheduleOnResume(const config::RunConfig& config, std::int64_t stored, std::optional<std::int64_t> planned, bool anew) {
-    return scheduleOf(config, anew && planned ? planned : std::optional(stored));
+ScheduleSection scheduleOnResume(const config::RunConfig& config, std::optional<std::int64_t> stored, std::optional<std::int64_t> planned, bool anew) {
+    return scheduleOf(config, planned && (anew || !stored) ? planned : stored);
 }
 
 Kinds<CurveOf>& curveKinds() {

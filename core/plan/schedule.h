@@ -34,8 +34,9 @@ bool hasLength(const config::ScheduleSection& schedule);
 config::ScheduleSection scheduleOf(const config::RunConfig& config, std::optional<std::int64_t> planned);
 
 /// The curve of a run that goes on: the configuration decides about everything but a length that it does not name. That
-/// stays what it was (`stored`), unless a curve is made anew for the planned length.
-config::ScheduleSection scheduleOnResume(const config::RunConfig& config, std::int64_t stored, std::optional<std::int64_t> planned, bool anew);
+/// stays what it was (`stored`; nothing where the curve was of another kind or had none), unless a curve is made anew for the
+/// planned length.
+config::ScheduleSection scheduleOnResume(const config::RunConfig& config, std::optional<std::int64_t> stored, std::optional<std::int64_t> planned, bool anew);
 
 /// Curves that are computed and not described by a name above: what plug-ins bring. Where one is not loaded (the form, the
 /// resume sheet), it is taken as constant.

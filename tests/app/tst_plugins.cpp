@@ -25,10 +25,10 @@ std::vector<store::EventRow> eventsOf(const rundir::RunFolder& run, const std::s
     return all;
 }
 
-std::vector<double> valuesOf(const rundir::RunFolder& run, const std::string& series) {
+std::vector<double> valuesOf(const rundir::RunFolder& run, const std::string& series, store::RunReader::Line line = store::RunReader::Line::Surviving) {
     const auto reader = store::RunReader::open(run.database()).value();
     std::vector<double> values;
-    if (const auto points = reader->points(series, store::RunReader::Line::Surviving))
+    if (const auto points = reader->points(series, line))
         for (const store::Point& point : *points) values.push_back(point.value);
     return values;
 }
@@ -103,13 +103,24 @@ private Q_SLOTS:
     }
 
     // the example in thirty lines
+    void theExampleGoesBackToTheBest_data() {
+        QTest::addColumn<QString>("metric");
+        QTest::newRow("lower is better") << "loss";
+        QTest::newRow("higher is better") << "r2";
+    }
     void theExampleGoesBackToTheBest() {
-        const auto run = m_work->ask({"run", config(), "--json", "--set", "plugins.go_back.worse_by=0.001", "--set", "optimizer.learning_rate=3", "--set", "evaluation.every=1 updates",
-                                      "--set", "guard.max_roll_backs=20"});
-        Q_UNUSED(run);
+        QFETCH(QString, metric);
+        m_work->ask({"run", config(), "--json", "--set", "plugins.go_back.worse_by=0.001", "--set", "optimizer.learning_rate=3", "--set", "evaluation.every=1 updates",
+                     "--set", "guard.max_roll_backs=20", "--set", "plugins.go_back.metric=" + metric,
+                     "--set", metric == "loss" ? "plugins.go_back.higher_is_better=false" : "plugins.go_back.higher_is_better=true"});
         const auto went = eventsOf(m_work->latest(), "rolled_back");
         QVERIFY(!went.empty());
-        QVERIFY2(went[0].event.json.find("loss is worse than") != std::string::npos, went[0].event.json.c_str());
+        QVERIFY2(went[0].event.json.find(metric.toStdString() + " is worse than") != std::string::npos, went[0].event.json.c_str());
+        const auto values = valuesOf(m_work->latest(), "eval/" + metric.toStdString(), store::RunReader::Line::All);   // one an update
+        const double sign = metric == "loss" ? 1 : -1;
+        std::size_t worse = 1;
+        for (double best = sign * values.at(0); sign * values.at(worse) <= best + 0.001; ++worse) best = std::min(best, sign * values.at(worse));
+        QCOMPARE(rundir::readSession(m_work->latest(), 1)->counters->globalStep, GlobalStep(static_cast<std::int64_t>(worse) + 1));
     }
 
     void whatIsWrongIsSaid_data() {

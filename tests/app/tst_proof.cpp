@@ -188,6 +188,24 @@ private Q_SLOTS:
         QVERIFY(!stdfs::exists(m_work.folder() / "scratch"));
     }
 
+    /// What depends on evaluations, and goes back or exports by them, can be made once more all the same.
+    void aReplayNeedsNoEvaluations_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::newRow("plateau") << QStringList{"--set", "schedule.name=plateau", "--set", "schedule.patience=0"};
+        QTest::newRow("goes back when worse") << QStringList{"--set", "guard.on_worse=roll_back"};
+        QTest::newRow("leaves the best") << QStringList{"--set", "evaluation.restore_best=true", "--set", "evaluation.patience=3"};
+        QTest::newRow("in epochs") << QStringList{"--set", "run.epochs=1"};
+    }
+    void aReplayNeedsNoEvaluations() {
+        QFETCH(QStringList, settings);
+        const rundir::RunFolder run = trained(QStringList{"--set", "evaluation.every=10"} + settings);
+        for (const char* step : {"20", "40"}) {
+            const Answer replayed = m_work.ask({"verify", "--replay", idOf(run) + "@" + step, "--json"});
+            QVERIFY2(replayed.code == 0, (replayed.out + replayed.err).c_str());
+            QCOMPARE(replayed.json()["outcome"], "continues exactly");
+        }
+    }
+
     void aReplayHarmsNothingAndLeavesNothing() {
         const rundir::RunFolder run = trained();
         const auto before = contentOf(m_work.folder());

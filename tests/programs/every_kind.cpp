@@ -17,9 +17,10 @@ public:
     void at(const HookContext& context, Wishes&) override {
         if (context.point != Point::Update) return;
         context.log->value("counting/updates", static_cast<double>(++m_updates));
-        context.log->value("train/loss", -1);   // ours: must be ignored
+        for (const char* ours : {"train/loss", "train/tokens_per_second"}) context.log->value(ours, -1);   // must be ignored
         if (m_updates == m_throwAt) throw std::runtime_error("counted too far");
         if (m_updates == 3) context.log->event("counted", "Counted to three", R"({"three": 3})");
+        if (m_updates == 3) context.log->event("resume_report", "Continues exactly, says who", R"({"outcome": "continues exactly"})");  // becomes a note
     }
     HookState state() const override { return {{"updates", std::to_string(m_updates)}}; }
     void setState(const HookState& state) override { m_updates = std::stoll(state.at("updates")); }

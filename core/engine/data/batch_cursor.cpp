@@ -10,6 +10,7 @@ void BatchCursor::seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt) {
     m_window = windowAt(epoch, PlanEntry(entry.value() - into), attempt);
     m_index = m_sharing.of(m_window.microBatches.size()).begin;
     while (into > 0 && m_index + 1 < m_window.microBatches.size() && m_window.microBatches[m_index].begin < entry.value()) ++m_index;
+    m_idle = false;
     skipForeign();
 }
 
@@ -20,14 +21,14 @@ BatchPlace BatchCursor::take() {
     ++m_index;
     skipForeign();
     place.nextEpoch = epoch();
-    place.nextEntry = m_idle ? PlanEntry() : entry();
+    place.nextEntry = entry();
     return place;
 }
 
 void BatchCursor::skipForeign() {
     const Epoch start = m_window.epoch;
     while (m_index >= m_sharing.of(m_window.microBatches.size()).end) {
-        // One whole epoch without a share: all later ones are like it.
+        // One whole epoch without a share: of windows that are all alike there is none to come, others are sought when they are asked for.
         m_idle = m_window.epoch.value() > start.value() + 1;
         if (m_idle) return;
         m_window = windowAt(m_window.nextEpoch, m_window.nextEntry, m_window.attempt.next());

@@ -15,18 +15,21 @@ struct BatchPlace {
 
 class BatchCursor {
 public:
+    static constexpr PlanEntry kNowhere{-1};
+
     BatchCursor(plan::OrderShape shape, plan::Sharing sharing) : m_shape(std::move(shape)), m_sharing(sharing) { seek(Epoch{}, PlanEntry{}, UpdateAttempt{}); }
     /// From the next seek() on micro-batches are cut as plan::limited says; 0: they are not.
     void limit(std::int64_t most) { m_most = most; }
     /// Stands at this rank's first micro-batch of the window that begins there; with a limit `entry` may also be a later part
     /// of its first micro-batch.
     void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt);
-    /// Place of the micro-batch that comes next.
+    /// Place of the micro-batch that comes next. While idle no place is: the entry is kNowhere.
     Epoch epoch() const { return m_window.epoch; }
-    PlanEntry entry() const { return PlanEntry(m_window.microBatches[m_index].begin); }
+    PlanEntry entry() const { return m_idle ? kNowhere : PlanEntry(m_window.microBatches[m_index].begin); }
     /// The micro-batch at the position; moves on. Requires: !isIdle().
     BatchPlace take();
-    /// This rank's share of the coming windows is empty: there are fewer micro-batches than ranks.
+    /// This rank has no share in a whole epoch of windows from here on: they have fewer micro-batches than ranks. Windows that
+    /// grow may have one for it later; seek() to such a window goes on there.
     bool isIdle() const { return m_idle; }
 
 private:

@@ -58,6 +58,7 @@ public:
     virtual bool atEnd() const = 0;           ///< only with oneEpoch
 
     /// Where this rank's next micro-batch begins, after the last one that next() returned: prefetched ones do not count.
+    /// The entry is -1 where it has none in the coming epoch of windows; next() then needs a seek() before it.
     virtual Epoch epoch() const = 0;
     virtual PlanEntry planEntry() const = 0;
     virtual const plan::OrderShape& shape() const = 0;

@@ -84,7 +84,7 @@ public:
         m_cursor.seek(epoch, entry, attempt);
         m_start = epoch;
         m_epoch = m_cursor.epoch();
-        m_entry = m_cursor.isIdle() ? entry : m_cursor.entry();
+        m_entry = m_cursor.entry();
     }
 
     Result<Batch> next() override {

@@ -33,7 +33,8 @@ Result<Standardization> measure(const dataset::Dataset& dataset, const std::vect
 
 ModelShape RunData::modelShape(std::int64_t outputs) const {
     const dataset::Info& info = train.dataset->info();
-    return {info.inputElements(), info.channels, info.height, info.width, outputs, info.context, info.documents > 1};
+    const bool packed = info.documents > 1 || (eval.dataset && eval.dataset->info().documents > 1);
+    return {info.inputElements(), info.channels, info.height, info.width, outputs, info.context, packed};
 }
 
 namespace {

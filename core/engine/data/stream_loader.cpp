@@ -17,7 +17,7 @@ public:
         : m_reader(std::move(reader)), m_settings(settings), m_cursor(settings.shape, settings.sharing),
           m_slots(static_cast<std::size_t>(settings.batchesAhead)) {
         m_epoch = m_cursor.epoch();
-        m_entry = m_cursor.isIdle() ? PlanEntry() : m_cursor.entry();
+        m_entry = m_cursor.entry();
         for (int i = 0; i < m_settings.threads; ++i)
             m_threads.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
@@ -38,7 +38,7 @@ public:
         m_cursor.seek(epoch, entry, attempt);
         m_start = epoch;
         m_epoch = m_cursor.epoch();
-        m_entry = m_cursor.isIdle() ? entry : m_cursor.entry();
+        m_entry = m_cursor.entry();
         m_claimed = m_delivered = 0;
         ++m_generation;
         for (auto& slot : m_slots)

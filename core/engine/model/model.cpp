@@ -6,10 +6,10 @@
 
 namespace lathe::engine {
 
-at::Tensor Context::call(Block& block, const at::Tensor& input) {
+at::Tensor Context::call(Block& block, const at::Tensor& input, std::uint32_t use) {
     const std::uint32_t outerBlock = m_block, outerCall = m_call;
     m_block = block.index();
-    m_call = 0;
+    m_call = use << 16;  // a block draws noise less often than that in one use
     at::Tensor output = block.forward(*this, input);
     m_block = outerBlock;
     m_call = outerCall;

@@ -38,7 +38,9 @@ public:
     /// Training: where BatchNorms put their statistics. Requires: set when training.
     std::vector<StatisticsUpdate>* statistics = nullptr;
 
-    at::Tensor call(Block& block, const at::Tensor& input);
+    /// Runs a block. A model that uses one block several times in a pass numbers these uses, so that their noise differs; the
+    /// same number gives the same noise, as recomputation wants it. Requires: use < 65,536.
+    at::Tensor call(Block& block, const at::Tensor& input, std::uint32_t use = 0);
     /// Inverted dropout whose mask is a function of (seed, attempt, microBatch, role, block, call, element).
     at::Tensor dropout(const at::Tensor& input, double probability);
 

@@ -51,8 +51,20 @@ void keepFreedMemory() {
     ::mallopt(M_TRIM_THRESHOLD, kMostKept);
 }
 
+/// What else decides the numbers of a GPU: its kind, the driver, and the libraries under LibTorch.
+static void addGpu(Environment& record, const device::Gpus& gpus) {
+    const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES");   // chooseDevice() names the one
+    for (const device::Gpu& gpu : gpus.list)
+        if (chosen && gpu.uuid == chosen) record["GPU"] = gpu.name + ", compute capability " + std::to_string(gpu.computeMajor) + "." + std::to_string(gpu.computeMinor);
+    record["GPU driver"] = gpus.driverVersion;
+    const at::CUDAHooksInterface& hooks = at::detail::getCUDAHooks();
+    if (!hooks.hasCUDA()) return;
+    record["CUDA"] = std::to_string(hooks.versionCUDART());
+    record["cuDNN"] = hooks.compiledWithCuDNN() ? std::to_string(hooks.versionCuDNN()) : "none";
+}
+
 Environment environmentRecord(const config::RunConfig& config, at::Device device, int threads, const std::string& precision, const std::string& layout) {
-    return {{"LibTorch", TORCH_VERSION},
+    Environment record{{"LibTorch", TORCH_VERSION},
             {"CPU", device::cpu().model},
             {"instruction set", at::get_cpu_capability()},
             {"threads", std::to_string(threads)},
@@ -60,6 +72,8 @@ Environment environmentRecord(const config::RunConfig& config, at::Device device
             {"precision", precision},
             {"layout", layout},
             {"deterministic", config.parallel.determinism == "exact" ? "yes" : "no"}};
+    if (device.is_cuda()) addGpu(record, device::gpus());
+    return record;
 }
 
 std::vector<std::string> environmentDifferences(const Environment& before, const Environment& now) {

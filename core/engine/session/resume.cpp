@@ -10,11 +10,14 @@
 namespace lathe::engine {
 namespace {
 
-/// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint).
-bool isHarmless(const std::string& key) {
+/// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint). What the
+/// guard does decides which updates are applied.
+bool isHarmless(const std::string& key, bool evaluationsDecide) {
     constexpr std::array<std::string_view, 15> kHarmless{"parallel.", "precision.mode",  // told by the environment record
                                                          "run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
-                                                         "evaluation.", "guard.", "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights"};
+                                                         "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights",
+                                                         "evaluation.patience", "evaluation.restore_best"};
+    if (key.starts_with("evaluation.") && !evaluationsDecide) return true;
     return std::any_of(kHarmless.begin(), kHarmless.end(), [&](std::string_view start) { return key.starts_with(start); });
 }
 
@@ -26,15 +29,18 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
+bool evaluationsDecideRates(const config::RunConfig& config) { return config.schedule.name == "plateau"; }
+
 Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::RunConfig& now) {
     const config::Loaded saved = config::parse(savedYaml, "/");
     if (config::hasErrors(saved.problems))
         return Error{ErrorCode::Corrupt, "The checkpoint's own configuration cannot be read: " + saved.problems.front().sentence, {}, {}};
     ConfigChanges changes;
+    const bool evaluationsDecide = evaluationsDecideRates(saved.config) || evaluationsDecideRates(now);
     for (const config::Difference& difference : config::diff(saved.config, now)) {
         const std::string sentence = difference.key + " " + difference.left + " → " + difference.right;
         changes.sentences.push_back(sentence);
-        if (!isHarmless(difference.key)) changes.numeric.push_back(sentence);
+        if (!isHarmless(difference.key, evaluationsDecide)) changes.numeric.push_back(sentence);
     }
     return changes;
 }

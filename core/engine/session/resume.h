@@ -20,6 +20,9 @@ struct ConfigChanges {
 };
 Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::RunConfig& now);
 
+/// Whether the rates of coming updates depend on what evaluations give.
+bool evaluationsDecideRates(const config::RunConfig& config);
+
 /// What the updates from `attempt` on must give: those that were recorded, else the first one as the checkpoint foretells it.
 std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::ExpectedUpdate> recorded, const Probe& foretold, std::int64_t attempt);
 

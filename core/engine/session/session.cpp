@@ -137,6 +137,7 @@ private:
             place.epoch = place.epoch.next();
             place.planEntry = PlanEntry(0);
         }
+        if (m_record.replay && !evaluationsDecideRates(m_setup->config)) m_setup->progress.evaluationPending = false;
         LATHE_TRY_ASSIGN(const ConfigChanges changes, configChanges(checkpoint.record.configYaml, m_setup->config));
         std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
         reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
@@ -230,6 +231,11 @@ private:
     TrainerSettings settings() const {
         TrainerSettings settings = m_setup->settings();
         settings.rollBacksDone = m_record.rollBacks;
+        if (!m_record.replay) return settings;
+        settings.epochs = settings.maxUpdates = std::nullopt;   // it ends by the updates that it compares
+        settings.saveEvery = Interval{Interval::Unit::Never};
+        settings.saveBest = settings.saveAtStart = false;
+        if (!evaluationsDecideRates(m_setup->config)) settings.evaluateEvery = Interval{Interval::Unit::Never};
         return settings;
     }
 

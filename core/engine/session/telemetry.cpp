@@ -130,10 +130,10 @@ void Telemetry::found(const Counters& counters, const GuardFinding& finding) {
                     {"sample_count", finding.samples.size()}, {"counters", rundir::countersJson(counters)}}, counters);
 }
 
-/// A series of a hook has one value at an attempt, and is none of ours.
+/// A series of a hook has one value at an attempt, and is none of ours: those stand under these names.
 void Telemetry::value(std::string_view series, double value) {
-    static constexpr std::array<std::string_view, 6> kOurs = {"train/loss", "train/lr", "train/grad_norm", "train/samples_per_second", "train/skipped", "precision/scale"};
-    const bool isOurs = series.starts_with("eval/") || series.starts_with("train/lr/") || series.starts_with("train/grad_norm/") || series.starts_with("device/") || std::find(kOurs.begin(), kOurs.end(), series) != kOurs.end();
+    static constexpr std::array<std::string_view, 4> kOurs = {"train/", "eval/", "precision/", "device/"};
+    const bool isOurs = std::any_of(kOurs.begin(), kOurs.end(), [&](std::string_view folder) { return series.starts_with(folder); });
     if (!m_tellsAll || isOurs || series.empty() || series.size() > 200) return;
     const std::int64_t attempt = m_counters.updateAttempts.value();
     const auto [newest, isNew] = m_hookSeries.try_emplace(std::string(series), attempt);
@@ -145,9 +145,10 @@ void Telemetry::value(std::string_view series, double value) {
     m_frames.points(row);
 }
 
-/// Kinds that steer the supervisor are ours alone.
+/// Kinds that other programs act on or take as the trainer's word are ours alone.
 void Telemetry::event(std::string_view kind, std::string_view text, std::string_view facts) {
-    static constexpr std::array<std::string_view, 9> kOurs = {"ended", "checkpoint", "best", "plan", "environment", "program", "holds", "evaluation", "save_failed"};
+    static constexpr std::array<std::string_view, 15> kOurs = {"ended", "checkpoint", "best", "plan", "environment", "program", "holds", "evaluation", "save_failed",
+                                                               "resume_report", "guard", "skipped", "rate_cut", "paused", "resumed"};
     if (!m_tellsAll) return;
     const bool isOurs = std::find(kOurs.begin(), kOurs.end(), kind) != kOurs.end();
     const json object = facts.empty() ? json() : json::parse(facts, nullptr, false);

@@ -55,16 +55,16 @@ std::string Curve::take(const Metrics& metrics, GlobalStep at) {
 
 std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::optional<GlobalStep> planned, GlobalStep at, bool anew) {
     std::vector<std::string> changes;
-    const std::int64_t stored = m_schedule.totalUpdates.value_or(1);
+    const bool changesKind = m_schedule.name != config.schedule.name;
+    const std::optional<std::int64_t> stored = changesKind ? std::nullopt : m_schedule.totalUpdates;
     const double rateBefore = rateAt(at), baseBefore = m_baseRate;
     const std::optional<std::int64_t> wanted = plan::scheduleOf(config, planned ? std::optional(planned->value()) : std::nullopt).totalUpdates;
-    const bool changesKind = m_schedule.name != config.schedule.name;
     m_schedule = plan::scheduleOnResume(config, stored, planned ? std::optional(planned->value()) : std::nullopt, anew);
     m_baseRate = config.optimizer.learningRate;
-    const std::int64_t length = *m_schedule.totalUpdates;
+    const std::int64_t length = m_schedule.totalUpdates.value_or(0);
     if (plan::hasLength(m_schedule) && length != stored)
-        changes.push_back("The learning-rate curve is now " + std::to_string(length) + " updates long, it was " + std::to_string(stored));
-    else if (plan::hasLength(m_schedule) && wanted && *wanted != stored)
+        changes.push_back("The learning-rate curve is now " + std::to_string(length) + " updates long" + (stored ? ", it was " + std::to_string(*stored) : std::string()));
+    else if (plan::hasLength(m_schedule) && wanted && *wanted != length)
         changes.push_back("The run is now " + std::to_string(*wanted) + " updates long; its learning-rate curve keeps " + std::to_string(length) +
                           " (--new-curve makes it anew), so the rate " +
                           (rateAt(at) > 0 ? "goes on at " + shortText(rateAt(at)) : std::string("is 0 from here on: nothing will be learned")));
@@ -82,7 +82,7 @@ std::vector<std::string> Curve::reconcile(const config::RunConfig& config, std::
 StateValues Curve::stateValues() const {
     StateValues values{{"name", m_schedule.name},
                        {"warmup_updates", std::to_string(m_schedule.warmupUpdates)},
-                       {"total_updates", std::to_string(m_schedule.totalUpdates.value_or(1))},
+                       {"total_updates", m_schedule.totalUpdates ? std::to_string(*m_schedule.totalUpdates) : "none"},
                        {"final_factor", exactText(m_schedule.finalFactor)},
                        {"learning_rate", exactText(m_baseRate)}};
     config::RunConfig config;
@@ -106,7 +106,8 @@ Result<void> Curve::setStateValues(const StateValues& values) {
     config::RunConfig config;
     config.schedule.name = reader.text("name");
     config.schedule.warmupUpdates = reader.integer("warmup_updates");
-    config.schedule.totalUpdates = reader.integer("total_updates");
+    if (const auto length = values.find("total_updates"); length != values.end() && length->second == "none") static_cast<void>(reader.text("total_updates"));
+    else config.schedule.totalUpdates = reader.integer("total_updates");
     config.schedule.finalFactor = reader.number("final_factor");
     read.m_baseRate = reader.number("learning_rate");
     config::Values all = config::toValues(config);

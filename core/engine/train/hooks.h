@@ -100,9 +100,11 @@ std::string_view name(Point point);
 class HookLog {
 public:
     virtual ~HookLog() = default;
-    /// One value of a series at an update; a second one at the same update, and the names of our own series, are ignored.
+    /// One value of a series at an update; a second one at the same update is ignored, and so is a name under train/, eval/,
+    /// precision/ or device/, where the trainer's own series stand.
     virtual void value(std::string_view series, double value) = 0;
-    /// An event of the run: kind in lower_snake, a sentence, and facts as a JSON object or nothing.
+    /// An event of the run: kind in lower_snake (one of the trainer's own becomes "note"), a sentence, and facts as a JSON
+    /// object or nothing.
     virtual void event(std::string_view kind, std::string_view text, std::string_view json = {}) = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/data/byte_rows_kernel.h"
 #include "engine/data/loader.h"
+#include "engine/session/sources.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -277,6 +278,50 @@ private Q_SLOTS:
         const dataset::Augmentation second{11, 1, 0, true, 0};
         const std::int64_t id = plan::epochOrder(40, 11, Epoch(1), true).front();
         QCOMPARE(straight[6][0][0][0][1].item<float>(), static_cast<float>(MadeDataset::valueOf(id, 1, &second)));
+    }
+
+    /// For epochs on end the windows hold one micro-batch, then more: rank 0 has no share at first, rank 1 always has.
+    void aRankWithoutShareFindsItsPlaceOnceWindowsGrow_data() {
+        QTest::addColumn<QString>("rule");
+        QTest::addColumn<int>("threads");
+        QTest::addColumn<bool>("inMemory");
+        for (const char* rule : {"ramp", "weight"})
+            for (const auto& [threads, inMemory] : {std::pair(0, false), std::pair(2, false), std::pair(0, true)})
+                QTest::addRow("%s, %d threads%s", rule, threads, inMemory ? ", memory" : "") << rule << threads << inMemory;
+    }
+    void aRankWithoutShareFindsItsPlaceOnceWindowsGrow() {
+        QFETCH(QString, rule);
+        QFETCH(int, threads);
+        QFETCH(bool, inMemory);
+        struct Lighter final : plan::EntryWeights {  // samples of the first nine epochs fill a window alone
+            double sum(Epoch epoch, std::int64_t begin, std::int64_t end) const override { return (epoch.value() < 9 ? 4.0 : 1.0) * static_cast<double>(end - begin); }
+        };
+        LoaderSettings settings = settingsOf(1, 4, threads, inMemory);
+        if (rule == "ramp") settings.shape.rampFrom = 1, settings.shape.rampUpdates = 100;
+        else settings.shape.weightBudget = 3, settings.shape.weights = std::make_shared<Lighter>();
+        std::vector<std::unique_ptr<Loader>> loaders;
+        for (int rank = 0; rank < 2; ++rank) {
+            settings.sharing = {rank, 2, false};
+            loaders.push_back(opened(partOf(std::make_shared<MadeDataset>(4, 2)), settings));
+        }
+        Ids seen, ofRankZero;
+        Epoch epoch;
+        PlanEntry entry;
+        for (UpdateAttempt attempt; epoch < Epoch(20); attempt = attempt.next()) {
+            const plan::Window window = plan::windowAt(loaders[0]->shape(), epoch, entry, attempt);
+            for (int rank = 0; rank < 2; ++rank) {
+                std::vector<Batch> batches;
+                QVERIFY(LoaderWindows(*loaders[static_cast<std::size_t>(rank)]).load(window, plan::Sharing{rank, 2, false}.of(window.microBatches.size()), batches));
+                for (const Batch& batch : batches) {
+                    seen.insert(seen.end(), batch.ids.begin(), batch.ids.end());
+                    if (rank == 0) ofRankZero.insert(ofRankZero.end(), batch.ids.begin(), batch.ids.end());
+                }
+            }
+            epoch = window.nextEpoch;
+            entry = window.nextEntry;
+        }
+        QCOMPARE(seen, idsOfEpochs(4, 20));
+        QVERIFY(!ofRankZero.empty());
     }
 
     void anErrorComesAtItsPlaceAndNamesTheSample_data() { addWays(); }

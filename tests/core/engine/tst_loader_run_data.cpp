@@ -95,6 +95,26 @@ private Q_SLOTS:
         QCOMPARE(shape.outputs, 3);
     }
 
+    /// SEMANTICS K2: documents are kept apart in both parts as soon as one of them has several
+    void documentsOfTheEvaluationFileAloneAreKeptApart() {
+        std::ofstream(file("one.txt")) << std::string(400, 'a');
+        std::ofstream(file("several.txt")) << "first\n\nsecond\n\nthird and the last\n";
+        config::RunConfig config;
+        config.task.name = "language";
+        config.model.name = "gpt";
+        config.data.format = "text";
+        config.data.documents = "blank_line";
+        config.data.context = 8;
+        config.data.train = config.data.eval = file("one.txt");
+        const auto alone = openRunData(config);
+        QVERIFY2(alone, alone ? "" : alone.error().text().c_str());
+        QVERIFY(!alone->modelShape(256).packed);
+        config.data.eval = file("several.txt");
+        const auto data = openRunData(config);
+        QVERIFY2(data, data ? "" : data.error().text().c_str());
+        QVERIFY(data->modelShape(256).packed);
+    }
+
     void missingDataIsAnErrorWithItsKey() {
         const auto data = openRunData(csvConfig(file("nowhere.csv"), true));
         QVERIFY(!data);

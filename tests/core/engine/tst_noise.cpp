@@ -165,6 +165,9 @@ private Q_SLOTS:
         const at::Tensor first = context.call(block, input);
         QVERIFY(agreement(first[0].ne(0), first[1].ne(0)) < 5);
         QVERIFY(at::equal(context.call(block, input), first));  // as recomputation does
+        const at::Tensor second = context.call(block, input, 1);  // a layer that a model shares
+        QVERIFY(agreement(second[0].ne(0), first[0].ne(0)) < 5);
+        QVERIFY(at::equal(context.call(block, input, 1), second));
         QVERIFY(!at::equal(context.call(other, input), first));
         context.microBatch = 1;
         QVERIFY(!at::equal(context.call(block, input), first));

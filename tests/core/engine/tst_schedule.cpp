@@ -138,6 +138,24 @@ private Q_SLOTS:
         QVERIFY(!told.empty() && told[0].find("begins anew") != std::string::npos);
         QCOMPARE(loaded.factorAt(GlobalStep(5)), 1.0);
     }
+    /// SEMANTICS C5: a length that was never there is none, and one of another kind of curve says nothing
+    void anotherKindOfCurveBeginsWithTheLengthOfTheRun() {
+        config::RunConfig constant = configOf("constant");
+        Curve saved = Curve::make(constant, {}).value();
+        QCOMPARE(saved.stateValues().at("total_updates"), std::string("none"));
+        const config::RunConfig cosine = configOf("cosine");
+        Curve loaded = Curve::make(cosine, GlobalStep(400)).value();
+        QVERIFY(loaded.setStateValues(saved.stateValues()).ok());
+        loaded.reconcile(cosine, GlobalStep(400), GlobalStep(100), false);
+        const Curve fresh = Curve::make(cosine, GlobalStep(400)).value();
+        QCOMPARE(loaded.rateAt(GlobalStep(100)), fresh.rateAt(GlobalStep(100)));
+        Curve linear = Curve::make(configOf("linear"), GlobalStep(40)).value();
+        loaded = Curve::make(cosine, GlobalStep(400)).value();
+        QVERIFY(loaded.setStateValues(linear.stateValues()).ok());
+        const auto told = loaded.reconcile(cosine, GlobalStep(400), GlobalStep(100), false);
+        QCOMPARE(loaded.rateAt(GlobalStep(100)), fresh.rateAt(GlobalStep(100)));
+        QVERIFY(!told.empty() && told[0].find("now 400 updates long") != std::string::npos);
+    }
     void stateOfOlderCheckpointsIsReadAndStaysWhatItWas() {
         const StateValues older{{"name", "cosine"}, {"warmup_updates", "5"}, {"total_updates", "60"}, {"final_factor", "0.1"}, {"learning_rate", "0.001"}};
         Curve curve = Curve::make(configOf("plateau"), {}).value();

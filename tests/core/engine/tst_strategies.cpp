@@ -1,4 +1,5 @@
 // The strategies and the small decisions around the loop: windows, precision, intervals, best values, what a resume tells.
+#include "device/devices.h"
 #include "engine/session/environment.h"
 #include "engine/session/resume.h"
 #include "engine/train/guard.h"
@@ -146,6 +147,14 @@ private Q_SLOTS:
         now.run.seed = 1;
         changes = configChanges(config::toYaml(saved), now);
         QCOMPARE(changes->numeric.size(), std::size_t(2));
+        config::RunConfig watched;
+        watched.evaluation.minDelta = 0.5;
+        QVERIFY(configChanges(config::toYaml({}), watched)->numeric.empty());
+        watched.schedule.name = "plateau";  // evaluations decide the rate
+        QCOMPARE(configChanges(config::toYaml({}), watched)->numeric.size(), std::size_t(2));
+        config::RunConfig guarded;
+        guarded.guard.onLossSpike = "skip";
+        QCOMPARE(configChanges(config::toYaml({}), guarded)->numeric.size(), std::size_t(1));
         QVERIFY(!configChanges("run: [", now).ok());
     }
 
@@ -155,6 +164,22 @@ private Q_SLOTS:
         QVERIFY(environmentDifferences(two, two).empty());
         const config::RunConfig config;
         QVERIFY(environmentRecord(config, at::kCPU, 2, "fp32", "single").contains("instruction set"));
+        QVERIFY(!environmentRecord(config, at::kCPU, 2, "fp32", "single").contains("GPU"));
+    }
+
+    /// DESIGN 6: another GPU is "not comparable", never a guess
+    void theGpuAndItsDriverAreInTheRecord() {
+        qputenv("LATHE_NVML", LATHE_FAKE_NVML);
+        const std::string uuid = device::gpus().list.front().uuid;
+        qputenv("CUDA_VISIBLE_DEVICES", QByteArray::fromStdString(uuid));   // as chooseDevice() leaves it
+        const Environment record = environmentRecord({}, at::Device(at::kCUDA, 0), 2, "fp32", "single");
+        qunsetenv("LATHE_NVML");
+        qunsetenv("CUDA_VISIBLE_DEVICES");
+        QVERIFY2(record.at("GPU").find("compute capability") != std::string::npos, record.at("GPU").c_str());
+        QVERIFY(!record.at("GPU driver").empty());
+        Environment other = record;
+        other["GPU"] = "another";
+        QCOMPARE(environmentDifferences(record, other).size(), std::size_t(1));
     }
 
     void exceptionsBecomeSentences() {

@@ -353,6 +353,20 @@ private Q_SLOTS:
         QVERIFY(rundir::readSession(run, 4)->newCurve);
         QCOMPARE(ask({"run", "digits-mlp", "--new-curve"}).code, 2);  // a new run has no curve yet
     }
+    /// SEMANTICS C5
+    void aNewCurveStaysAskedForUntilACheckpointHasIt() {
+        m_workspace->setScript("points 10; save; end completed, 0");
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.max_updates=10"}).code, 0);
+        const auto run = m_workspace->latest();
+        m_workspace->setScript("points 5; end failed, 1");
+        ask({"continue", "latest", "--set", "run.max_updates=40", "--new-curve"});
+        QVERIFY(ask({"continue", "latest", "--dry-run"}).out.find("keeps 10") == std::string::npos);
+        m_workspace->setScript("points 10; save; end failed, 1");
+        ask({"continue", "latest"});
+        QVERIFY(rundir::readSession(run, 3)->newCurve);
+        ask({"continue", "latest"});
+        QVERIFY(!rundir::readSession(run, 4)->newCurve);  // it goes on from a checkpoint that has the new one
+    }
     void aLiveRunIsNotDeleted() {
         m_workspace->setScript("train");
         QCOMPARE(ask({"run", "digits-mlp", "--detach"}).code, 0);

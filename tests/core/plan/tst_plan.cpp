@@ -358,6 +358,17 @@ private Q_SLOTS:
             QVERIFY2(std::abs(factorAt(schedule, GlobalStep(8)) - begin) < 1e-15, schedule.name.c_str());
         }
     }
+    void beyondItsLengthACurveKeepsTheFinalFactor() {
+        for (ScheduleSection schedule : everyKind()) {
+            if (!hasLength(schedule)) continue;
+            schedule.totalUpdates = 100;
+            schedule.finalFactor = 0.25;
+            for (const double part : {0.0, 0.5, 1.0}) {
+                schedule.decayPart = schedule.risePart = part;
+                for (const std::int64_t k : {100, 101, 1'000'000}) QVERIFY2(factorAt(schedule, GlobalStep(k)) == 0.25, (schedule.name + " " + std::to_string(part)).c_str());
+            }
+        }
+    }
     void onlyCurvesWithAnEndHaveALength() {
         const Field& length = *Schema::builtin().find("schedule.total_updates");
         for (const ScheduleSection& schedule : everyKind()) {
@@ -375,6 +386,7 @@ private Q_SLOTS:
         QCOMPARE(*scheduleOnResume(config, 20, 40, true).totalUpdates, 40);
         QCOMPARE(*scheduleOnResume(config, 20, 10, false).totalUpdates, 20);
         QCOMPARE(*scheduleOnResume(config, 20, {}, true).totalUpdates, 20);
+        QCOMPARE(*scheduleOnResume(config, {}, 40, false).totalUpdates, 40);  // another kind before: its length says nothing
         config.schedule.totalUpdates = 60;
         QCOMPARE(*scheduleOnResume(config, 20, 40, false).totalUpdates, 60);
         QCOMPARE(*scheduleOf(config, 20).totalUpdates, 60);
