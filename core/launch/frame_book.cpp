@@ -141,10 +141,18 @@ static void withFacts(const live::EventFrame& event, Read read) {
     if (const auto fine = reader.check(); !fine) log::warning(fine.error().text());
 }
 
+/// Of what was saved; the run has gone on since.
 static void adoptCounters(JsonReader& reader, rundir::Summary& summary) {
     if (!reader.has("counters")) return;
-    const Counters counters = rundir::readCounters(reader, "counters");
-    if (reader.check()) summary.counters = counters;
+    Counters counters = rundir::readCounters(reader, "counters");
+    if (!reader.check()) return;
+    const Counters& now = summary.counters;
+    if (counters.updateAttempts < now.updateAttempts) {
+        counters.updateAttempts = now.updateAttempts;
+        counters.globalStep = now.globalStep;
+        counters.skippedUpdates = now.skippedUpdates;
+    }
+    summary.counters = counters;
 }
 
 void FrameBook::bookCheckpoint(const live::EventFrame& event) {

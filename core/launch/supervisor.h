@@ -46,8 +46,10 @@
 //                  sessions/N.json expects were compared, or at the end. With "replay" there the session ends with it.
 //   evaluation    {"metrics": {"eval/loss": "0.12", …}, "best": bool, "seconds": x, "samples": n, "counters": {…}}
 //   best          {"metric": "eval/accuracy", "value": "0.97", "higher_is_better": bool, "step": n}
-//   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x, "reason": "interval" | "best" |
-//                  "asked" | "stop" | "end", "metrics": {…}, "best": bool, "counters": {…}}
+//   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x (until it was durable),
+//                  "stall_seconds": x (training stood still), "reason": "interval" | "best" | "asked" | "stop" | "end",
+//                  "metrics": {…}, "best": bool, "counters": {…}}: durable and published. Attempt, step and counters are
+//                  those of what was saved; training has gone on since
 //   save_failed   {"error": "sentence"}: nothing was published, training goes on
 //   skipped       {"reason": "the loss is nan", "scale": "65536"}
 //   paused, resumed, warning, error   {}

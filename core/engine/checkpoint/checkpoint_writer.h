@@ -1,63 +1,60 @@
-// Writes checkpoints: everything registered in a TrainState, hashed on the way, synced, and published by one rename.
-// Either the whole folder appears or nothing does; earlier checkpoints are never touched.
-// Thread: one thread at a time.
+// Writes checkpoints behind training: begin() copies the state into memory that was made ready beforehand, a thread of its
+// own writes and publishes it, finish() tells how that went. One at a time: a save that comes while another is being
+// written waits for it. Where there is no memory for a copy, begin() waits for the disk.
+// Thread: begin(), finish() and newest() belong to the training thread, ended() to any. Destroying it finishes what was begun.
 #pragma once
 
-#include "engine/checkpoint/tensor_file.h"
-#include "engine/checkpoint/trainer_record.h"
-#include "engine/train/trainer.h"
+#include "engine/checkpoint/checkpoint_files.h"
+#include "engine/checkpoint/snapshot.h"
 
-#include <functional>
+#include <atomic>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 namespace lathe::engine {
 
-struct CheckpointPlace {
-    std::filesystem::path folder;              ///< …/checkpoints
-    std::string runId;
-    int session = 1;
-    std::string configHash, layout;
-    std::string previous;                      ///< folder name of the checkpoint that was loaded, or empty
-};
-
-/// What a save needs of the recording side.
-struct RecordingHooks {
-    /// Last frame of each ring now; these must be recorded before the checkpoint may be seen.
-    std::function<std::map<int, std::uint64_t>()> lastFrames = [] { return std::map<int, std::uint64_t>(); };
-    /// Everything is synced under the dotted name: returns when the frames are safe.
-    std::function<Result<void>(GlobalStep)> beforePublish = [](GlobalStep) { return Result<void>(); };
-};
-
 class CheckpointWriter final : public Saver {
 public:
-    /// `record` is saved with each checkpoint, its state and probe filled in. `state` must outlive the writer.
-    CheckpointWriter(FileSystem& fs, CheckpointPlace place, const TrainState& state, TrainerRecord record, RecordingHooks hooks);
+    /// `state` must outlive the writer; `memory`: most bytes that the copy may take.
+    CheckpointWriter(FileSystem& fs, CheckpointPlace place, const TrainState& state, TrainerRecord record, RecordingHooks hooks,
+                     std::uint64_t memory = std::numeric_limits<std::uint64_t>::max());
+    ~CheckpointWriter() override;
+    CheckpointWriter(const CheckpointWriter&) = delete;
+    CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-    Result<SaveOutcome> save(const SaveRequest& request) override;
-    const std::string& newest() const { return m_place.previous; }
+    void begin(const SaveRequest& request) override;
+    bool ended() const override { return m_ended; }
+    Result<SaveOutcome> finish() override;
+    /// Both at once.
+    Result<SaveOutcome> save(const SaveRequest& request);
+    /// Folder name of the newest one it published; empty: none yet. Requires: nothing is being written.
+    const std::string& newest() const { return m_files.newest(); }
+    /// Why training waits for the disk at each save; empty: it does not.
+    const std::string& waitsBecause() const { return m_waitsBecause; }
 
 private:
-    struct Shard {
-        std::string name;
-        NamedTensors tensors;
-        bool frozen = false;
-        std::string linkFrom;                  ///< file of the previous checkpoint with the same content, or empty
-        rundir::FileEntry unchanged;           ///< what it is then
-    };
-    void clearLeftovers();
-    std::vector<Shard> shards() const;
-    void findUnchanged(Shard& shard) const;
-    Result<void> checkSpace(const std::vector<Shard>& shards) const;
-    Result<std::vector<rundir::FileEntry>> writeFiles(const std::filesystem::path& folder, std::vector<Shard>& shards, const SaveRequest& request,
-                                                      SaveOutcome& outcome);
-    Result<void> publish(const std::filesystem::path& temporary, const std::string& name);
-    rundir::CheckpointManifest manifestOf(const std::vector<Shard>& shards, const SaveRequest& request) const;
+    SavedMoment momentOf(const SaveRequest& request);
+    void reserve(const std::vector<StatePart>& parts);
+    void work();
+    void waitForEnd();
 
-    FileSystem& m_fs;
-    CheckpointPlace m_place;
     const TrainState& m_state;
-    TrainerRecord m_record;
-    RecordingHooks m_hooks;
-    std::vector<rundir::FileEntry> m_previousFiles;
+    const RecordingHooks m_hooks;
+    const std::uint64_t m_memory;
+    CheckpointFiles m_files;                        ///< of the writing thread while something is being written
+    std::unique_ptr<Snapshot> m_snapshot;           ///< null: there is no memory for one
+    std::string m_waitsBecause;
+
+    std::mutex m_mutex;                             ///< guards what follows
+    std::condition_variable m_changed;
+    bool m_touching = false, m_leaving = false;
+    std::optional<SavedMoment> m_begun;             ///< taken by the writing thread
+    std::optional<Result<SaveOutcome>> m_outcome;
+    std::atomic<bool> m_ended{false};
+    std::thread m_thread;
 };
 
 }  // namespace lathe::engine

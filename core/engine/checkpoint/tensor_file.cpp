@@ -11,13 +11,8 @@
 namespace lathe::engine {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1u << 20;
-
-std::string headerOf(const NamedTensors& tensors) {
-    std::vector<std::pair<std::string, rundir::TensorRange>> ranges;
-    for (const auto& [name, tensor] : tensors) ranges.emplace_back(name, rundir::TensorRange{dtypeWord(tensor.scalar_type()), tensor.sizes().vec()});
-    return rundir::makeSafetensorsHeader(ranges, {});
-}
+/// Smaller writes are gathered.
+constexpr std::size_t kBufferBytes = 256u << 10;
 
 }  // namespace
 
@@ -47,12 +42,13 @@ Result<void> HashingFile::write(std::span<const std::byte> bytes) {
     m_hasher.update(bytes);
     m_bytes += bytes.size();
     if (m_buffer.size() + bytes.size() > kBufferBytes) LATHE_TRY(flush());
-    if (bytes.size() > kBufferBytes) return m_file->write(bytes);
+    if (bytes.size() >= kBufferBytes) return m_file->write(bytes);
     m_buffer.insert(m_buffer.end(), bytes.begin(), bytes.end());
     return {};
 }
 
 Result<void> HashingFile::flush() {
+    if (m_buffer.empty()) return {};
     LATHE_TRY(m_file->write(m_buffer));
     m_buffer.clear();
     return {};
@@ -65,32 +61,27 @@ Result<rundir::FileEntry> HashingFile::finish(const std::string& name) {
     return rundir::FileEntry{name, m_bytes, m_hasher.hex()};
 }
 
+std::string tensorFileHeader(const NamedTensors& tensors) {
+    std::vector<std::pair<std::string, rundir::TensorRange>> ranges;
+    for (const auto& [name, tensor] : tensors) ranges.emplace_back(name, rundir::TensorRange{dtypeWord(tensor.scalar_type()), tensor.sizes().vec()});
+    return rundir::makeSafetensorsHeader(ranges, {});
+}
+
 std::uint64_t tensorFileBytes(const NamedTensors& tensors) {
-    std::uint64_t bytes = headerOf(tensors).size();
+    std::uint64_t bytes = tensorFileHeader(tensors).size();
     for (const auto& [name, tensor] : tensors) bytes += tensor.nbytes();
     return bytes;
 }
 
 rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::string& name) {
     Hasher hasher;
-    const std::string header = headerOf(tensors);
+    const std::string header = tensorFileHeader(tensors);
     hasher.update(std::as_bytes(std::span(header)));
     for (const auto& [key, tensor] : tensors) {
         const at::Tensor plain = plainTensor(tensor);
         hasher.update(bytesOf(plain));
     }
     return {name, tensorFileBytes(tensors), hasher.hex()};
-}
-
-Result<rundir::FileEntry> writeTensorFile(FileSystem& fs, const std::filesystem::path& folder, const std::string& name, const NamedTensors& tensors) {
-    LATHE_TRY_ASSIGN(const std::unique_ptr<HashingFile> file, HashingFile::create(fs, folder / name, tensorFileBytes(tensors)));
-    const std::string header = headerOf(tensors);
-    LATHE_TRY(file->write(std::as_bytes(std::span(header))));
-    for (const auto& [key, tensor] : tensors) {
-        const at::Tensor plain = plainTensor(tensor);
-        LATHE_TRY(file->write(bytesOf(plain)));
-    }
-    return file->finish(name);
 }
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::filesystem::path& folder, const std::string& name) {

@@ -42,12 +42,12 @@ private:
     std::uint64_t m_bytes = 0;
 };
 
-/// Bytes of the file that writeTensorFile() would write.
+/// What a safetensors file of these tensors begins with; their bytes follow in this order. Requires: every type has a word.
+std::string tensorFileHeader(const NamedTensors& tensors);
+/// Bytes of the whole file.
 std::uint64_t tensorFileBytes(const NamedTensors& tensors);
-/// Name, size and hash of the file that writeTensorFile() would write.
+/// Name, size and hash of the file.
 rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::string& name);
-/// Requires: every type has a word.
-Result<rundir::FileEntry> writeTensorFile(FileSystem& fs, const std::filesystem::path& folder, const std::string& name, const NamedTensors& tensors);
 
 /// A file mapped read-only.
 class MappedFile {

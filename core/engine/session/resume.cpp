@@ -85,7 +85,7 @@ void ResumeReport::tell(const char* outcome, const std::string& detail, const Co
 
 void DigestKeeper::at(const HookContext& context, Wishes&) {
     const std::int64_t attempt = context.counters->updateAttempts.value();
-    if (context.point == Point::AfterSave && context.save->error.empty()) m_until = attempt + kProvenUpdates;
+    if (context.point == Point::BeforeSave) m_until = attempt + kProvenUpdates;
     if (context.point == Point::Update && attempt <= m_until)
         m_frames.digest(attempt, context.update->windowDigest, context.update->loss, context.update->gradNorm);
 }

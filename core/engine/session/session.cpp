@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "device/devices.h"
 #include "engine/checkpoint/checkpoint_reader.h"
 #include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/session/resume.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <thread>
 #include <unistd.h>
 
@@ -46,8 +48,16 @@ Ending endingOf(const Error& error) {
 /// Of ranks beside the first: that one saves, and the loop tells the others how it went.
 class SavedElsewhere final : public Saver {
 public:
-    Result<SaveOutcome> save(const SaveRequest&) override { return Error{ErrorCode::Internal, "Only the first rank saves", {}, {}}; }
+    void begin(const SaveRequest&) override {}
+    bool ended() const override { return false; }
+    Result<SaveOutcome> finish() override { return Error{ErrorCode::Internal, "Only the first rank saves", {}, {}}; }
 };
+
+/// What a copy of the state for checkpoints may take: an eighth of what is there is left to everything else.
+std::uint64_t memoryForCopies() {
+    const std::uint64_t available = device::cpu().memoryAvailable;
+    return available == 0 ? std::numeric_limits<std::uint64_t>::max() : available - available / 8;
+}
 
 class Session {
 public:
@@ -203,9 +213,12 @@ private:
         std::optional<CheckpointWriter> writer;
         SavedElsewhere elsewhere;
         if (m_rank == 0)
-            writer.emplace(FileSystem::real(), CheckpointPlace{m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_newestCheckpoint},
+            writer.emplace(FileSystem::real(), CheckpointPlace{m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_record.checkpoint},
                            setup.state, m_trainerRecord,
-                           RecordingHooks{[this] { return lastFrames(); }, [this](GlobalStep step) { return waitUntilRecorded(step); }});
+                           RecordingHooks{.lastFrames = [this] { return lastFrames(); },
+                                          .beforePublish = [this](GlobalStep step, const LastFrames& last) { return waitUntilRecorded(step, last); },
+                                          .whileWaiting = [this] { m_pulse.phase(live::Phase::Saving); }}, memoryForCopies());
+        if (writer && !writer->waitsBecause().empty()) tell("warning", writer->waitsBecause(), {}, setup.progress.counters);
         TrainerParts parts = setup.parts();
         Telemetry telemetry(m_frames, m_pulse, *parts.time, *setup.best, setup.config.telemetry.logEvery, m_rank == 0, setup.table->groups());
         ReplicaCheck replicas(*setup.parallel, setup.state, setup.config.parallel.checkReplicas);
@@ -222,7 +235,7 @@ private:
         parts.hooks = std::move(hooks);
         Trainer trainer(parts, settings());
         Ending ending = trainer.run();
-        if (writer) m_newestCheckpoint = writer->newest();
+        if (writer && !writer->newest().empty()) m_newestCheckpoint = writer->newest();
         return ending;
     }
 
@@ -240,15 +253,16 @@ private:
     }
 
     /// Of each rank; all of them are between updates.
-    std::map<int, std::uint64_t> lastFrames() const {
-        std::map<int, std::uint64_t> last;
+    using LastFrames = std::map<int, std::uint64_t>;
+    LastFrames lastFrames() const {
+        LastFrames last;
         for (int rank = 0; rank < m_world; ++rank) last[rank] = m_segment->lastSequence(rank);
         return last;
     }
 
-    Result<void> waitUntilRecorded(GlobalStep step) {
+    /// On the writing thread.
+    Result<void> waitUntilRecorded(GlobalStep step, const LastFrames& last) {
         m_pulse.durableCheckpoint(step);
-        const auto last = lastFrames();
         const auto isRecorded = [&] {
             return std::all_of(last.begin(), last.end(), [&](const auto& ring) { return m_segment->recordedSequence(ring.first) >= ring.second; });
         };

@@ -67,7 +67,7 @@ void Telemetry::at(const HookContext& context, Wishes&) {
     case Point::EvalBatch: m_pulse.phase(live::Phase::Evaluating, context.done, context.total); break;
     case Point::EvalEnd: evaluated(counters, *context.evaluation); break;
     case Point::BeforeSave: m_pulse.phase(live::Phase::Saving); break;
-    case Point::AfterSave: saved(counters, *context.save); break;
+    case Point::AfterSave: saved(*context.save); break;
     case Point::Exception: m_frames.event("warning", std::string(context.text), {}, counters); break;
     case Point::TrainEnd: m_pulse.phase(live::Phase::Finishing); break;
     case Point::TrainStart:
@@ -180,14 +180,15 @@ void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counte
                   {"step", best.step().value()}}, counters);
 }
 
-void Telemetry::saved(const Counters& counters, const SaveOutcome& outcome) {
+/// Of the update that was saved, although training has gone on since.
+void Telemetry::saved(const SaveOutcome& outcome) {
     if (!m_tellsAll) return;
     if (!outcome.error.empty())
-        return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, counters);
+        return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, m_counters);
     m_frames.event("checkpoint", "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",
                    {{"folder", outcome.folder}, {"bytes", outcome.bytes}, {"linked_bytes", outcome.linkedBytes}, {"seconds", outcome.seconds},
-                    {"reason", outcome.reason}, {"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest},
-                    {"counters", rundir::countersJson(counters)}}, counters);
+                    {"stall_seconds", outcome.stallSeconds}, {"reason", outcome.reason}, {"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest},
+                    {"counters", rundir::countersJson(outcome.counters)}}, outcome.counters);
 }
 
 }  // namespace lathe::engine

@@ -24,7 +24,7 @@ private:
     void update(const Counters& counters, const UpdateResult& result);
     void tellDistributions(const Counters& counters, const Distributions& seen);
     void evaluated(const Counters& counters, const EvaluationOutcome& outcome);
-    void saved(const Counters& counters, const SaveOutcome& outcome);
+    void saved(const SaveOutcome& outcome);
 
     FrameWriter& m_frames;
     Pulse& m_pulse;

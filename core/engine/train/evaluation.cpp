@@ -119,10 +119,11 @@ void Trainer::demonstrate(EvaluationOutcome& outcome) {
 
 /// Between two steps of an evaluation, which can be long: acts on what ranks wish meanwhile.
 Trainer::Going Trainer::keepInStep(std::int64_t done, bool isBusy) {
-    enum : std::uint64_t { Stop = 1, Pause = 2, Busy = 4 };
+    enum : std::uint64_t { Stop = 1, Pause = 2, Busy = 4, Saved = 8 };
     visit({.point = Point::EvalBatch, .done = done, .total = m_parts.evaluationData->samples()});
     while (true) {
-        const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0) | (isBusy ? Busy : 0));
+        const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0) | (isBusy ? Busy : 0) | (saveHasEnded() ? Saved : 0));
+        if ((agreed & Saved) != 0) settleSave();
         const Going going{(agreed & Stop) != 0, (agreed & Busy) != 0};
         if (going.stops && m_parts.parallel->world() > 1) adoptStop();
         if (going.stops || (agreed & Pause) == 0) return going;

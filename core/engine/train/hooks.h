@@ -65,12 +65,14 @@ struct EvaluationOutcome {
     std::int64_t samples = 0;
 };
 
-/// A save that ended. `error` set: nothing was published and training goes on.
+/// A save that ended: durable and published. `error` set: nothing was published and training goes on.
 struct SaveOutcome {
     std::string folder;
     std::string reason;          ///< why it was made: interval | best | asked | stop | end
+    Counters counters;           ///< of what was saved; training has gone on since
     std::uint64_t bytes = 0, linkedBytes = 0;
-    double seconds = 0;
+    double seconds = 0;          ///< until it was there
+    double stallSeconds = 0;     ///< for which training stood still
     bool isBest = false;
     Metrics metrics;             ///< newest evaluation
     std::string error;
@@ -93,6 +95,7 @@ struct Ending {
 };
 
 /// MicroStep and EvalBatch fire for every batch (EvalBatch also while the model writes a sample of its own), Update for every attempt (applied or skipped), the others once each.
+/// AfterSave comes when the checkpoint is durable: some updates later, where training goes on meanwhile.
 enum class Point { TrainStart, WindowStart, MicroStep, Update, EvalStart, EvalBatch, EvalEnd, BeforeSave, AfterSave, Exception, TrainEnd };
 std::string_view name(Point point);
 

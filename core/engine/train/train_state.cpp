@@ -1,9 +1,9 @@
 #include "engine/train/train_state.h"
 
-#include "base/hash.h"
 #include "base/number_text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace lathe::engine {
 namespace {
@@ -67,17 +67,25 @@ void TrainState::add(Stateful& entry) {
     m_entries.push_back(&entry);
 }
 
+/// An optional entry is left out while it is fresh: a program that does not know it can load the rest.
+std::vector<StatePart> TrainState::parts() const {
+    std::vector<StatePart> all;
+    for (const Stateful* entry : m_entries) {
+        StatePart part{entry->stateName(), entry->scope(), entry->stateValues(), entry->stateTensors()};
+        if (!entry->isOptional() || !part.values.empty()) all.push_back(std::move(part));
+    }
+    return all;
+}
+
 std::vector<StateTensor> TrainState::tensors() const {
     std::vector<StateTensor> all;
-    for (const Stateful* entry : m_entries)
-        for (StateTensor& tensor : entry->stateTensors()) all.push_back(std::move(tensor));
+    for (StatePart& part : parts()) std::move(part.tensors.begin(), part.tensors.end(), std::back_inserter(all));
     return all;
 }
 
 std::map<std::string, StateValues> TrainState::values() const {
     std::map<std::string, StateValues> all;
-    for (const Stateful* entry : m_entries)
-        if (!isLeftOut(*entry)) all[entry->stateName()] = entry->stateValues();
+    for (StatePart& part : parts()) all[part.name] = std::move(part.values);
     return all;
 }
 
@@ -95,23 +103,38 @@ Result<void> TrainState::setValues(const std::map<std::string, StateValues>& val
 }
 
 std::string TrainState::digest() const {
-    Hasher hasher;
-    for (const Stateful* entry : m_entries) {
-        if (entry->scope() != Scope::Trajectory || isLeftOut(*entry)) continue;
-        hashText(hasher, entry->stateName());
-        for (const auto& [name, value] : entry->stateValues()) {
-            hashText(hasher, name);
-            hashText(hasher, value);
-        }
-        for (const StateTensor& item : entry->stateTensors()) {
-            hashText(hasher, item.name);
-            hashText(hasher, c10::toString(item.tensor.scalar_type()));
-            for (const std::int64_t size : item.tensor.sizes()) hashText(hasher, std::to_string(size));
+    StateDigest digest;
+    for (const StatePart& part : parts()) {
+        digest.begin(part);
+        if (part.scope != Scope::Trajectory) continue;
+        for (const StateTensor& item : part.tensors) {
+            digest.add(item);
             const at::Tensor plain = plainTensor(item.tensor);
-            hasher.update(bytesOf(plain));
+            digest.bytes(bytesOf(plain));
         }
     }
-    return hasher.hex();
+    return digest.hex();
+}
+
+void StateDigest::begin(const StatePart& part) {
+    m_counts = part.scope == Scope::Trajectory;
+    if (!m_counts) return;
+    hashText(m_hasher, part.name);
+    for (const auto& [name, value] : part.values) {
+        hashText(m_hasher, name);
+        hashText(m_hasher, value);
+    }
+}
+
+void StateDigest::add(const StateTensor& item) {
+    if (!m_counts) return;
+    hashText(m_hasher, item.name);
+    hashText(m_hasher, c10::toString(item.tensor.scalar_type()));
+    for (const std::int64_t size : item.tensor.sizes()) hashText(m_hasher, std::to_string(size));
+}
+
+void StateDigest::bytes(std::span<const std::byte> bytes) {
+    if (m_counts) m_hasher.update(bytes);
 }
 
 at::Tensor plainTensor(const at::Tensor& tensor) {

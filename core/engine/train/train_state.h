@@ -3,6 +3,7 @@
 // Thread: one thread at a time.
 #pragma once
 
+#include "base/hash.h"
 #include "base/result.h"
 
 #include <torch/types.h>
@@ -58,6 +59,14 @@ private:
     std::vector<std::string> m_seen, m_problems;
 };
 
+/// What is saved of one entry, as it stands.
+struct StatePart {
+    std::string name;
+    Scope scope = Scope::Trajectory;
+    StateValues values;
+    std::vector<StateTensor> tensors;
+};
+
 /// What names of hooks' entries begin with.
 inline constexpr std::string_view kHookState = "hook.";
 
@@ -66,6 +75,8 @@ public:
     /// Not owned; must live as long as this. Requires: names are unique.
     void add(Stateful& entry);
     const std::vector<Stateful*>& entries() const { return m_entries; }
+    /// What is saved, in the order of the registry.
+    std::vector<StatePart> parts() const;
     std::vector<StateTensor> tensors() const;
     /// Values of all entries, by entry name.
     std::map<std::string, StateValues> values() const;
@@ -75,8 +86,21 @@ public:
     std::string digest() const;
 
 private:
-    bool isLeftOut(const Stateful& entry) const { return entry.isOptional() && entry.stateValues().empty(); }
     std::vector<Stateful*> m_entries;
+};
+
+/// The digest of a state from its parts, in the order of the registry: begin(part), then for each of its tensors add(item)
+/// and all of its bytes. Parts of scope Run are passed over, with their tensors.
+class StateDigest {
+public:
+    void begin(const StatePart& part);
+    void add(const StateTensor& item);
+    void bytes(std::span<const std::byte> bytes);
+    std::string hex() const { return m_hasher.hex(); }
+
+private:
+    Hasher m_hasher;
+    bool m_counts = false;   ///< the part that was begun does
 };
 
 /// Bytes of a tensor in row-major order on the CPU; copies only when it must. The tensor keeps them alive.

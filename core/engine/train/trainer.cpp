@@ -34,6 +34,7 @@ Ending Trainer::run() {
         train();
         conclude();
     });
+    whileInStep([&] { settleSave(); });
     whileInStep([&] { visit({.point = Point::TrainEnd, .ending = &*m_ending}); });
     return *m_ending;
 }
@@ -57,6 +58,10 @@ void Trainer::train() {
         const bool applied = update();
         checkTarget();
         const Due due = dueNow(applied);
+        if (due.saved) {
+            settleSave();
+            agreeOnWishes(nothing);
+        }
         if (due.evaluation) evaluateAndKeep(due.save ? "interval" : "");
         else if (due.save && !m_ending && !goesBack()) save("interval");
         obey();
@@ -70,6 +75,7 @@ Trainer::Due Trainer::dueNow(bool applied) {
     due.save = applied && m_saveEvery.due(m_progress.counters, seconds);
     due.evaluation = applied && m_evaluateEvery.due(m_progress.counters, seconds);
     if (m_parts.parallel->world() > 1) happens("agree");
+    due.saved = saveHasEnded();
     agreeOnWishes(due);
     if (due.evaluation) m_evaluateEvery.restartClock(seconds);
     m_progress.savedEpochs = m_saveEvery.epochsSeen();
@@ -80,10 +86,10 @@ Trainer::Due Trainer::dueNow(bool applied) {
 /// Every rank wishes what any of them wishes.
 void Trainer::agreeOnWishes(Due& due) {
     if (m_parts.parallel->world() == 1) return;
-    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128, WishLog = 256 };
+    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128, WishLog = 256, Saved = 512 };
     const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
                                (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0) |
-                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0) | (m_wishes.log ? WishLog : 0);
+                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0) | (m_wishes.log ? WishLog : 0) | (due.saved ? Saved : 0);
     const auto agreed = guarded("agreeing with the other ranks", [&]() -> Result<std::uint64_t> {
         const std::uint64_t all = m_parts.parallel->agree(mine);
         if (all & WishStop) adoptStop();
@@ -92,7 +98,7 @@ void Trainer::agreeOnWishes(Due& due) {
     });
     if (!agreed.ok()) return endBy(agreed.error(), false);
     m_agreed = true;
-    due = {(*agreed & Evaluation) != 0, (*agreed & Save) != 0};
+    due = {(*agreed & Evaluation) != 0, (*agreed & Save) != 0, (*agreed & Saved) != 0};
     m_wishes.evaluate = (*agreed & WishEvaluate) != 0;
     m_wishes.save = (*agreed & WishSave) != 0;
     m_wishes.pause = (*agreed & WishPause) != 0;
@@ -236,42 +242,57 @@ void Trainer::checkTarget() {
         end(rundir::State::Completed, m_parts.best->sentence() + " (evaluation.patience)");
 }
 
+/// Training stands still for a copy of the state, and for the one before where that is still being written.
 void Trainer::save(const std::string& reason) {
+    settleSave();
     if (!m_parts.saver || (!m_unsaved && reason != "asked")) return;  // who asks waits for one
     m_agreed = false;
     happens("save");
+    const double start = m_parts.time->seconds();
     m_isLooking = true;
     probeNextWindow();
     m_isLooking = false;
     noteIntervals();
     visit({.point = Point::BeforeSave});
-    SaveOutcome outcome;
-    auto saved = guarded("saving a checkpoint", [&] { return savedByFirstRank(reason); });
-    if (saved.ok()) {
-        outcome = std::move(saved).value();
-        m_unsaved = false;
-        m_hasCheckpoint = true;
-        m_saveProblem.clear();
-    } else {
-        outcome.error = m_saveProblem = saved.error().text();
-    }
+    const bool isBest = m_parts.best->value() && m_parts.best->step() == m_progress.counters.globalStep;
+    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_progress.metrics : Metrics();
+    if (isSaver()) m_parts.saver->begin({m_progress, metrics, isBest, m_probe, reason});
+    m_saving = true;
+    m_unsaved = false;
     m_saveEvery.restartClock(m_parts.time->seconds());
+    m_stallSeconds = m_parts.time->seconds() - start;
+    if (m_parts.parallel->world() == 1 && saveHasEnded()) settleSave();
+}
+
+/// Waits for the save that is being written and tells how it went. Between updates, on all ranks; one that left the others
+/// knows no more than what it saved itself.
+void Trainer::settleSave() {
+    if (!std::exchange(m_saving, false) || (m_outOfStep && !isSaver())) return;
+    m_agreed = false;
+    const double start = m_parts.time->seconds();
+    Result<SaveOutcome> saved = SaveOutcome{};
+    if (isSaver()) saved = guarded("saving a checkpoint", [&] { return m_parts.saver->finish(); });
+    const auto shared = guarded("telling how a save went", [&] { return shareOutcome(saved); });
+    if (!shared.ok() && !isSaver()) return endBy(shared.error(), false);
+    SaveOutcome outcome;
+    if (saved.ok()) outcome = std::move(saved).value();
+    else outcome.error = saved.error().text();
+    outcome.stallSeconds = m_stallSeconds + m_parts.time->seconds() - start;
+    m_saveProblem = outcome.error;
+    m_hasCheckpoint = m_hasCheckpoint || outcome.error.empty();
+    m_unsaved = m_unsaved || !outcome.error.empty();
     visit({.point = Point::AfterSave, .save = &outcome});
+    if (!shared.ok()) endBy(shared.error(), false);
 }
 
 /// All ranks learn how the save of the first one went.
-Result<SaveOutcome> Trainer::savedByFirstRank(const std::string& reason) {
-    const bool isBest = m_parts.best->value() && m_parts.best->step() == m_progress.counters.globalStep;
-    const Metrics& metrics = m_progress.evaluatedStep == m_progress.counters.globalStep ? m_progress.metrics : Metrics();
-    const SaveRequest request{m_progress, metrics, isBest, m_probe, reason};
-    if (m_parts.parallel->world() == 1) return m_parts.saver->save(request);
-    Result<SaveOutcome> mine = SaveOutcome{};
-    if (m_parts.parallel->rank() == 0) mine = guarded("saving a checkpoint", [&] { return m_parts.saver->save(request); });
-    const std::string said = mine.ok() ? "+" + mine->folder : "-" + mine.error().text();
-    const std::string first = gatherTexts(*m_parts.parallel, said).front();
-    if (m_parts.parallel->rank() == 0) return mine;
-    if (!first.starts_with('+')) return Error{ErrorCode::Io, first.substr(1), {}, {}};
-    return SaveOutcome{.folder = first.substr(1), .reason = reason, .isBest = isBest, .metrics = metrics};
+Result<void> Trainer::shareOutcome(Result<SaveOutcome>& saved) {
+    if (m_parts.parallel->world() == 1 || m_outOfStep) return {};
+    const std::string first = gatherTexts(*m_parts.parallel, saved.ok() ? "+" + saved->folder : "-" + saved.error().text()).front();
+    if (isSaver()) return {};
+    if (first.starts_with('+')) saved->folder = first.substr(1);
+    else saved = Error{ErrorCode::Io, first.substr(1), {}, {}};
+    return {};
 }
 
 /// That of saves begins anew with each checkpoint.
@@ -322,6 +343,7 @@ void Trainer::call(Hook& hook, std::string_view where, bool tells, Call&& what) 
 void Trainer::holdWhilePaused() {
     const at::AutoGradMode grad(true);  // what is saved holds a look at the next window, also in the middle of an evaluation
     const bool isEnding = m_ending.has_value();
+    if (m_wishes.pause || m_wishes.hold) settleSave();  // what is paused is also saved
     while ((m_wishes.pause || m_wishes.hold) && !m_wishes.stop && m_ending.has_value() == isEnding) {
         Due nothing;
         m_wishes.pause = false;
@@ -334,6 +356,7 @@ void Trainer::holdWhilePaused() {
         if (!m_wishes.save) continue;
         m_wishes.save = false;
         save("asked");
+        settleSave();
         agreeOnWishes(nothing);
     }
 }
@@ -367,6 +390,7 @@ void Trainer::conclude() {
     if (completed && m_wishes.hold) m_ending->why += ". Too late for the pause that was asked for";
     if (!m_ending->save || discards()) return;
     save(m_ending->state == rundir::State::Completed ? "end" : "stop");
+    settleSave();
     // Whoever reads "completed" or "stopped" relies on the state being there.
     if (m_unsaved && !m_saveProblem.empty())
         m_ending = Ending{rundir::State::Failed, m_ending->why + ". Its state at update " + std::to_string(m_progress.counters.globalStep.value()) +

@@ -54,7 +54,7 @@ public:
     virtual Result<Batch> next() = 0;
 };
 
-/// What a checkpoint is made of.
+/// What a checkpoint is made of, besides the state.
 struct SaveRequest {
     const Progress& progress;
     const Metrics& metrics;        ///< of the evaluation at this very step, else empty
@@ -66,8 +66,13 @@ struct SaveRequest {
 class Saver {
 public:
     virtual ~Saver() = default;
-    /// Publishes a checkpoint or leaves nothing behind.
-    virtual Result<SaveOutcome> save(const SaveRequest& request) = 0;
+    /// Begins a checkpoint of everything as it is now; once this returns the state may change. Requires: finish() was
+    /// called for the one before.
+    virtual void begin(const SaveRequest& request) = 0;
+    /// Whether the one that was begun has ended.
+    virtual bool ended() const = 0;
+    /// Waits until the one that was begun is durable and published, or has failed and left nothing behind.
+    virtual Result<SaveOutcome> finish() = 0;
 };
 
 /// What a run is made of; nothing is owned.
@@ -86,7 +91,7 @@ struct TrainerParts {
     BestValue* best = nullptr;
     Progress* progress = nullptr;
     RunningIntervals* intervals = nullptr;        ///< null: those in seconds begin with the session
-    Saver* saver = nullptr;                       ///< null: nothing is saved
+    Saver* saver = nullptr;                       ///< null on all ranks: nothing is saved; that of the first rank is used
     ActiveTime* time = nullptr;
     std::vector<Hook*> hooks;                     ///< called in this order
     TrajectoryGuard* guard = nullptr;             ///< null: updates are left out only when they are not finite
@@ -124,6 +129,7 @@ public:
 private:
     struct Due {
         bool evaluation = false, save = false;
+        bool saved = false;                  ///< the save that was being written has ended
     };
     struct OutOfStep;
     void whileInStep(const std::function<void()>& part);
@@ -169,8 +175,11 @@ private:
         bool isBusy = false;                 ///< any rank has more to do before the next one
     };
     Going keepInStep(std::int64_t done, bool isBusy);
-    Result<SaveOutcome> savedByFirstRank(const std::string& reason);
     void save(const std::string& reason);
+    bool isSaver() const { return m_parts.parallel->rank() == 0; }
+    bool saveHasEnded() const { return m_saving && isSaver() && m_parts.saver->ended(); }
+    void settleSave();
+    Result<void> shareOutcome(Result<SaveOutcome>& saved);
     void probeNextWindow();
     void noteIntervals();
     void obey();
@@ -196,7 +205,9 @@ private:
     bool m_outOfStep = false;                ///< this rank failed: the others are elsewhere
     std::optional<Ending> m_ending;
     bool m_hasCheckpoint = false;            ///< there is one to go back to
-    bool m_unsaved = false;                  ///< something happened since the newest checkpoint
+    bool m_unsaved = false;                  ///< something happened since the newest checkpoint, or the one that is being written
+    bool m_saving = false;                   ///< one is being written
+    double m_stallSeconds = 0;               ///< that it has cost so far
     std::string m_saveProblem;   ///< of the newest try; empty: it went well
     bool m_applying = false;                 ///< parameters are being changed: not a state to save
     std::optional<std::size_t> m_microStep;  ///< the micro-batch of the window that is being computed

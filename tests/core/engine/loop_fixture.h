@@ -134,7 +134,13 @@ private:
 /// Remembers what was asked to be saved.
 class MemorySaver final : public Saver {
 public:
-    Result<SaveOutcome> save(const SaveRequest& request) override {
+    void begin(const SaveRequest& request) override {
+        m_looks = 0;
+        m_outcome.emplace(save(request));
+    }
+    bool ended() const override { return m_outcome && ++m_looks > endsAfter; }
+    Result<SaveOutcome> finish() override { return *std::exchange(m_outcome, std::nullopt); }
+    Result<SaveOutcome> save(const SaveRequest& request) {
         if (failures-- > 0) return Error{ErrorCode::NoSpace, "need 8 MB, have 2 MB", {}, {}};
         steps.push_back(request.progress.counters.globalStep.value());
         metrics.push_back(request.metrics);
@@ -143,7 +149,7 @@ public:
         reasons.push_back(request.reason);
         probes.push_back(request.probe);
         if (onSave) onSave();
-        return SaveOutcome{.folder = "s001-" + std::to_string(steps.back()), .reason = request.reason, .isBest = request.isBest, .metrics = request.metrics};
+        return SaveOutcome{.folder = "s001-" + std::to_string(steps.back()), .reason = request.reason, .counters = request.progress.counters, .isBest = request.isBest, .metrics = request.metrics};
     }
     std::vector<std::int64_t> steps;
     std::vector<Metrics> metrics;
@@ -152,6 +158,11 @@ public:
     std::vector<Probe> probes;
     std::function<void()> onSave;
     int failures = 0;
+    int endsAfter = 0;   ///< so many looks at whether it has; the loop looks after each update
+
+private:
+    mutable int m_looks = 0;
+    std::optional<Result<SaveOutcome>> m_outcome;
 };
 
 struct Row {
