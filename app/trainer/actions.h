@@ -24,6 +24,8 @@ struct Options {
     bool queue = false;            ///< start it when its device is free
     bool allBranches = false;
     bool discard = false;
+    bool enable = false;           ///< overnight: ask the system to let runs go on after log-out
+    bool release = false;          ///< pause: save and let the memory go
     bool newCurve = false;
     bool dryRun = false;           ///< tell what would happen, write nothing
     bool replay = false;           ///< verify: make the updates after the checkpoint once more and compare
@@ -78,6 +80,7 @@ ExitCode deleteRun(const Options& options);
 ExitCode trash(const Options& options);
 ExitCode restore(const Options& options);
 ExitCode rebuildHistory(const Options& options);
+ExitCode overnight(const Options& options);
 ExitCode selftest(const Options& options);
 ExitCode drill(const Options& options);
 ExitCode configReference(const Options& options);

@@ -45,7 +45,7 @@ constexpr std::array kVerbs = {
     Verb{"explain", "CONFIG", "Tell what one update does, in order: what is divided by what, which counter moves when", Target | Settings, explain},
     Verb{"attach", "RUN", "Watch a run in the terminal; leaving (Ctrl-C) does not touch it", Target, attach},
     Verb{"stop", "RUN", "Finish the update, save and stop", Target, stop},
-    Verb{"pause", "RUN", "Pause after this update; memory stays taken", Target, pause},
+    Verb{"pause", "RUN", "Pause after this update; memory stays taken, or with --release is let go", Target, pause},
     Verb{"unpause", "RUN", "Let a paused run go on", Target, unpause},
     Verb{"save", "RUN", "Save a checkpoint now", Target, save},
     Verb{"queue", "ACTION", "List what waits, or: hold RUN, release RUN, move RUN first|last|N, remove RUN, after-failure hold|go-on", Nothing, queue},
@@ -65,6 +65,7 @@ constexpr std::array kVerbs = {
     Verb{"trash", "", "List deleted runs", Nothing, trash},
     Verb{"restore", "RUN", "Take a run out of the trash", Target, restore},
     Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},
+    Verb{"overnight", "", "Tell what becomes of runs while nobody is there: log-out, sleep, memory, notification", Nothing, overnight},
     Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
     Verb{"drill", "", "Kill a small run of its own at random moments, resume it each time, and tell what was promised and what was seen", Nothing, drill},
     Verb{"config-reference", "", "Every setting with help, range and default", Nothing, configReference},
@@ -147,7 +148,12 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if (verb.action == verify)
         command->add_flag("--replay", options.replay, "Make the updates after the checkpoint (RUN: the newest) once more in a scratch copy, and say whether they come out exactly as before");
     if (verb.action == drill) addDrillOptions(*command, options.drill);
-    if (verb.action == stop) command->add_flag("--discard", options.discard, "Stop without saving");
+    if (verb.action == stop) {
+        CLI::Option* discard = command->add_flag("--discard", options.discard, "Stop without saving; tells what is lost before it does");
+        command->add_flag("--dry-run", options.dryRun, "With --discard: only tell what would be lost")->needs(discard);
+    }
+    if (verb.action == overnight) command->add_flag("--enable", options.enable, "Let runs in the background go on after log-out (loginctl enable-linger)");
+    if (verb.action == pause) command->add_flag("--release", options.release, "Save and let the memory go; continue goes on exactly");
     command->callback([&, action = verb.action, needs = verb.needs] {
         chosen = action;
         startsSession = (needs & Detach) != 0 || options.replay;

@@ -1,8 +1,10 @@
 #include "start.h"
 
+#include "base/log.h"
 #include "base/program_paths.h"
 #include "launch/apart.h"
 #include "launch/memory_end.h"
+#include "launch/overnight.h"
 #include "launch/queue_keeper.h"
 #include "launch/supervisor.h"
 #include "log_follower.h"
@@ -74,7 +76,11 @@ static ExitCode superviseHere(const Options& options, launch::Prepared prepared,
 static ExitCode superviseApart(const Options& options, launch::Prepared prepared, std::optional<std::int64_t> trialUpdates,
                                const std::optional<launch::Recording>& recording = {}) {
     const rundir::RunFolder run = prepared.run;
+    const launch::LogoutOutlook logout = launch::outlookOf(launch::lookAtLogout());
+    if (!logout.survives) tell(logout.sentence);
     const auto up = launch::runApart([&](int ready) {
+        const auto manifest = rundir::readManifest(run);
+        if (logout.ownUnit && manifest && !launch::enterOwnUnit(manifest->id, manifest->name)) log::warning("The run stays in the session it was started from: systemd gave it no unit of its own");
         return supervise({run, prepared.session, ready, {}, prepared.notice, recording}, std::move(prepared.lock), trialUpdates);
     });
     { const rundir::RunLock leftToTheSupervisor = std::move(prepared.lock); }

@@ -1,6 +1,7 @@
 // stop, pause, unpause and save: requests to the supervisor of a live run.
 #include "actions.h"
 
+#include "base/number_text.h"
 #include "launch/queue.h"
 #include "launch/session_end.h"
 #include "launch/verbs.h"
@@ -58,8 +59,16 @@ static ExitCode request(const Options& options, live::Verb verb) {
     return text ? answer(options, *run, *text) : fail(options, text.error());
 }
 
-ExitCode pause(const Options& options) { return request(options, live::Verb::Pause); }
 ExitCode unpause(const Options& options) { return request(options, live::Verb::Unpause); }
+
+/// "It would lose 120 updates (4 min 05 s of work) since checkpoint s001-000000400".
+static std::string lossText(const json& unsaved) {
+    const auto updates = unsaved.value("updates", std::int64_t{0});
+    if (updates == 0) return "Nothing is lost: everything is saved";
+    const std::string checkpoint = unsaved.value("checkpoint", "");
+    return "Lost are " + std::to_string(updates) + (updates == 1 ? " update (" : " updates (") + durationText(unsaved.value("seconds", 0.0)) + " of work) since "
+           + (checkpoint.empty() ? "the start: there is no checkpoint" : "checkpoint " + checkpoint);
+}
 
 /// An empty object once the supervisor is gone.
 static json statusOf(ControlClient& client) {
@@ -68,7 +77,50 @@ static json statusOf(ControlClient& client) {
     return status.is_object() ? status : json::object();
 }
 
-/// Returns once the last process is gone, telling each stage on the way.
+/// Tells each stage until the last process is gone.
+static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& run, ControlClient& client, const json& facts) {
+    std::string stage;
+    auto told = std::chrono::steady_clock::now();
+    while (rundir::RunLock::isHeld(run.lock())) {
+        const json status = statusOf(client);
+        if (status.contains("stopping")) {
+            const std::string now = status["stopping"].value("stage", "");
+            const bool isLong = std::chrono::steady_clock::now() - told > std::chrono::seconds(5);
+            if (!options.json && ((now != stage && !stage.empty()) || isLong)) {
+                tell(status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0)));
+                told = std::chrono::steady_clock::now();
+            }
+            stage = now;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    const auto standing = launch::standingOf(run);
+    return answer(options, run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why), facts);
+}
+
+/// --release: saves, and returns once the workers are gone, or once it is clear that they stay.
+static ExitCode release(const Options& options) {
+    const auto run = targetRun(options);
+    if (!run) return fail(options, run.error());
+    const auto client = reach(*run);
+    if (!client) return fail(options, client.error());
+    const json before = statusOf(**client);
+    const auto text = ask(**client, live::Verb::Release);
+    if (!text) return fail(options, text.error());
+    if (!options.json) tell(*text);
+    while (rundir::RunLock::isHeld(run->lock())) {
+        const json status = statusOf(**client);
+        if (status.contains("stopping")) break;
+        if (status.value("failed_saves", 0) > before.value("failed_saves", 0))
+            return fail(options, Error{ErrorCode::Io, "It could not be saved, so it stays paused and keeps its memory: " + status.value("save_problem", ""), {}, {}});
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return followToTheEnd(options, *run, **client, json::object());
+}
+
+ExitCode pause(const Options& options) { return options.release ? release(options) : request(options, live::Verb::Pause); }
+
+/// Returns once the last process is gone. What a discard loses is told before it is done; --dry-run only tells.
 ExitCode stop(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
@@ -79,27 +131,16 @@ ExitCode stop(const Options& options) {
     }
     const auto client = reach(*run);
     if (!client) return fail(options, client.error());
+    json facts = json::object();
+    if (options.discard) {
+        facts["lost"] = statusOf(**client).value("unsaved", json::object());
+        if (!facts["lost"].empty() && !options.json && !options.dryRun) tell(lossText(facts["lost"]));
+        if (options.dryRun) return answer(options, *run, facts["lost"].empty() ? "What this script has not saved itself is lost" : lossText(facts["lost"]), facts);
+    }
     const auto text = ask(**client, options.discard ? live::Verb::Discard : live::Verb::StopAndSave);
     if (!text) return fail(options, text.error());
     if (!options.json) tell(*text);
-    std::string stage;
-    auto told = std::chrono::steady_clock::now();
-    while (rundir::RunLock::isHeld(run->lock())) {
-        const json status = statusOf(**client);
-        if (status.contains("stopping")) {
-            std::string now = status["stopping"].value("text", "");
-            now = now.substr(0, now.rfind(" in "));  // the stage without its countdown
-            const bool isLong = std::chrono::steady_clock::now() - told > std::chrono::seconds(5);
-            if (!options.json && ((now != stage && !stage.empty()) || isLong)) {
-                tell(status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0)));
-                told = std::chrono::steady_clock::now();
-            }
-            stage = std::move(now);
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    const auto standing = launch::standingOf(*run);
-    return answer(options, *run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why));
+    return followToTheEnd(options, *run, **client, facts);
 }
 
 /// Returns once the checkpoint is there.

@@ -19,6 +19,7 @@ struct RunSection {
     std::optional<std::int64_t> epochs = 10;         ///< passes over the data; none: only max_updates ends the run
     std::optional<std::int64_t> maxUpdates;          ///< applied updates; whichever of the two comes first ends the run
     bool keepAwake = true;                           ///< the machine does not go to sleep while the run is up
+    std::int64_t restartsPerHour = 3;                ///< after a crash of a worker, from the last good checkpoint; 0: never
     std::string note;
 };
 

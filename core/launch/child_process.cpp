@@ -1,5 +1,7 @@
 #include "launch/child_process.h"
 
+#include "base/file_system.h"
+#include "base/number_text.h"
 #include "launch/identity.h"
 #include "launch/spawn_plan.h"
 
@@ -57,6 +59,18 @@ static Result<pid_t> spawn(const ChildCommand& command, const SpawnPlan& plan) {
     return pid;
 }
 
+/// Best effort: a system without it has no such choice.
+static void raiseOomScore(pid_t pid, int by) {
+    constexpr std::int64_t kMost = 1000;
+    const auto own = readFile("/proc/self/oom_score_adj", 32);
+    const auto now = own ? readInteger(own->substr(0, own->find('\n'))) : std::nullopt;
+    const std::string wanted = std::to_string(std::min(kMost, now.value_or(0) + by));
+    const int fd = ::open(("/proc/" + std::to_string(pid) + "/oom_score_adj").c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    static_cast<void>(!::write(fd, wanted.data(), wanted.size()));
+    ::close(fd);
+}
+
 Result<ChildProcess> ChildProcess::start(const ChildCommand& command, const std::string& token) {
     const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     const Descriptor log(::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -73,6 +87,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command, const std:
     plan.closeFrom(static_cast<int>(wanted.size()));
     LATHE_TRY_ASSIGN(const pid_t pid, spawn(command, plan));
 
+    if (command.expendable != 0) raiseOomScore(pid, command.expendable);
     // Not yet waited for, so the pid cannot mean anybody else.
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     auto identity = identityOf(pid, token);
@@ -100,8 +115,11 @@ ChildProcess::~ChildProcess() {
 
 std::optional<ExitStatus> ChildProcess::poll() {
     if (m_end) return m_end;
+    siginfo_t ended{};
+    const pid_t pid = static_cast<pid_t>(m_identity.pid);
+    if (::waitid(P_PIDFD, static_cast<id_t>(m_pidfd), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid) endGroup();
     int status = 0;
-    const pid_t got = ::waitpid(static_cast<pid_t>(m_identity.pid), &status, WNOHANG);
+    const pid_t got = ::waitpid(pid, &status, WNOHANG);
     if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
     m_end.emplace();
     if (got < 0) return m_end;  // collected by somebody else: nothing is known
@@ -111,7 +129,12 @@ std::optional<ExitStatus> ChildProcess::poll() {
 }
 
 void ChildProcess::signal(int number) const {
-    if (!m_end) ::syscall(SYS_pidfd_send_signal, m_pidfd, number, nullptr, 0);
+    if (m_end) return;
+    ::syscall(SYS_pidfd_send_signal, m_pidfd, number, nullptr, 0);
+    if (number == SIGKILL) endGroup();
 }
+
+/// It leads the group that has its number, and is not collected yet: nobody else can have that number.
+void ChildProcess::endGroup() const { ::kill(-static_cast<pid_t>(m_identity.pid), SIGKILL); }
 
 }  // namespace lathe::launch

@@ -18,6 +18,9 @@ struct ExitStatus {
     std::string note;   ///< what else there is to say, or empty
 };
 
+/// Of what a run computes with: where memory runs out the system takes it before its supervisor, which tells why it ended.
+inline constexpr int kExpendable = 300;
+
 struct ChildCommand {
     std::filesystem::path program;
     std::string name;                      ///< what it is told to be called; empty: as the program
@@ -25,6 +28,7 @@ struct ChildCommand {
     std::filesystem::path log;             ///< standard output and error are appended here
     std::vector<int> descriptors;          ///< become 3, 4, …
     std::vector<std::string> environment;  ///< "NAME=VALUE" on top of this process's own
+    int expendable = 0;                    ///< added to this process's oom_score_adj: who goes first where memory runs out
 };
 
 class ChildProcess {
@@ -33,16 +37,19 @@ public:
     static Result<ChildProcess> start(const ChildCommand& command, const std::string& token);
     ChildProcess(ChildProcess&& other) noexcept;
     ChildProcess& operator=(ChildProcess&&) = delete;
-    /// Ends a child that still runs (SIGKILL) and collects it.
+    /// Ends a child that still runs (SIGKILL) and collects it. What it started and left in its group is ended with it.
     ~ChildProcess();
 
     int pollFd() const { return m_pidfd; }   ///< readable when poll() may know more
     /// Its end, once it is there; nothing while it runs.
     std::optional<ExitStatus> poll();
+    /// SIGKILL reaches its whole group.
     void signal(int number) const;
     const rundir::ProcessIdentity& identity() const { return m_identity; }
 
 private:
+    void endGroup() const;
+
     ChildProcess(int pidfd, rundir::ProcessIdentity identity) : m_pidfd(pidfd), m_identity(std::move(identity)) {}
     int m_pidfd = -1;
     rundir::ProcessIdentity m_identity;

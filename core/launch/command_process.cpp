@@ -39,6 +39,7 @@ Result<std::unique_ptr<CommandProcess>> CommandProcess::start(const CommandOrder
     keeper.log = order.run.rankLog(0);
     keeper.descriptors = {channel[1], order.segmentFd};
     keeper.environment = order.environment;
+    keeper.expendable = kExpendable;
     auto child = ChildProcess::start(keeper, token);
     ::close(channel[1]);
     if (!child) {

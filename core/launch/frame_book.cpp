@@ -106,8 +106,8 @@ const std::optional<Ended>& FrameBook::ended(int rank) const {
 void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
-    static constexpr std::array<std::string_view, 12> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
-                                                              "micro_batch_halved", "micro_batch_limit", "hang", "hang_over"};
+    static constexpr std::array<std::string_view, 13> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
+                                                              "micro_batch_halved", "micro_batch_limit", "hang", "hang_over", "restarted"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
     if (event->kind == "holds") m_holds = true;
@@ -194,25 +194,10 @@ void FrameBook::bookPlan(const live::EventFrame& event) {
 }
 
 void FrameBook::bookEnded(int rank, const live::EventFrame& event) {
-    withFacts(event, [&](JsonReader& reader) {
-        Ended ended;
-        const auto state = rundir::stateFrom(reader.text("state"));
-        if (!state || rundir::isAlive(*state)) return reader.fail("state", "is not an ending");
-        ended.state = *state;
-        ended.why = reader.text("why", event.text);
-        ended.checkpoint = reader.text("checkpoint", "");
-        ended.lostContact = reader.flag("lost_contact", false);
-        if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
-        if (const json* memory = reader.has("memory") ? reader.object("memory") : nullptr) {
-            JsonReader part(*memory, "The ended event", "memory.");
-            ended.memory = rundir::readMemory(part);
-            reader.absorb(part);
-        }
-        if (reader.has("roll_back_to")) ended.goesBack = GoingBack{reader.integer("roll_back_to")};
-        if (!reader.check()) return;
-        if (ended.counters && rank == 0) m_summary.counters = *ended.counters;
-        m_ended[rank] = std::move(ended);
-    });
+    auto ended = endedFrom(event);
+    if (!ended) return;
+    if (ended->counters && rank == 0) m_summary.counters = *ended->counters;
+    m_ended[rank] = std::move(ended);
 }
 
 std::optional<double> FrameBook::last(const std::string& series) const {

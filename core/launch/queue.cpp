@@ -104,7 +104,7 @@ static Result<void> setState(const RunFolder& run, State state, const std::strin
     summary.state = state;
     summary.why = why;
     summary.updatedNs = Clock::system().wallNs();
-    if (state == State::Stopped) summary.endedNs = summary.updatedNs;
+    if (state == State::Cancelled) summary.endedNs = summary.updatedNs;
     LATHE_TRY(rundir::writeSummary(disk(), run, summary));
     tellIndex(run);
     return {};
@@ -113,11 +113,11 @@ static Result<void> setState(const RunFolder& run, State state, const std::strin
 /// The session that was prepared will never run.
 static Result<void> giveUp(const RunFolder& run, int session, const std::string& why) {
     LATHE_TRY_ASSIGN(rundir::SessionRecord record, rundir::readSession(run, session));
-    record.state = State::Stopped;
+    record.state = State::Cancelled;
     record.why = why;
     record.endedNs = Clock::system().wallNs();
     LATHE_TRY(rundir::writeSession(disk(), run, record));
-    return setState(run, State::Stopped, why);
+    return setState(run, State::Cancelled, why);
 }
 
 Result<void> enqueue(const Queue& queue, Prepared prepared) {

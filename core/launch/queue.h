@@ -61,9 +61,9 @@ private:
 Result<std::vector<std::string>> devicesFor(const config::RunConfig& config);
 
 /// Puts a prepared session at the end of the queue and lets its run go. What can never run here is refused (its run is then
-/// told as stopped). The keeper is not started.
+/// told as cancelled). The keeper is not started.
 Result<void> enqueue(const Queue& queue, Prepared prepared);
-/// Takes a run out before it has started: it counts as stopped.
+/// Takes a run out before it has started: it counts as cancelled.
 Result<void> dequeue(const Queue& queue, const rundir::RunFolder& run);
 
 }  // namespace lathe::launch

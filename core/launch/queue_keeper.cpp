@@ -183,7 +183,7 @@ void QueueKeeper::collect() {
 
 void QueueKeeper::afterEnd(const RunFolder& run) {
     const Standing standing = standingOf(run);
-    if (standing.state == State::Completed || standing.state == State::Stopped || rundir::isAlive(standing.state)) return;
+    if (!rundir::isTrouble(standing.state)) return;
     const auto state = m_queue.read();
     if (state && state->holdAfterFailure) hold({}, run.name() + " ended as " + std::string(rundir::name(standing.state)));
 }

@@ -2,12 +2,11 @@
 #include "launch/queue_keeper.h"
 
 #include "base/file_system.h"
+#include "launch/system_tool.h"
 
 #include <cstdlib>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string>
+#include <vector>
 
 namespace lathe::launch {
 
@@ -22,19 +21,7 @@ static stdfs::path unitFile() {
     return home != nullptr && *home == '/' ? stdfs::path(home) / ".config/systemd/user" / kUnit : stdfs::path();
 }
 
-static bool succeeds(std::initializer_list<const char*> words) {
-    std::vector<char*> list;
-    for (const char* word : words) list.push_back(const_cast<char*>(word));
-    list.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    for (const int fd : {1, 2}) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
-    pid_t child = -1;
-    const bool started = ::posix_spawnp(&child, list[0], &actions, nullptr, list.data(), environ) == 0;
-    ::posix_spawn_file_actions_destroy(&actions);
-    int status = -1;
-    return started && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+static bool succeeds(std::vector<std::string> words) { return outputOf(words).has_value(); }
 
 /// systemd takes a backslash and a quote in a quoted word, and doubles what is special to it.
 static std::string quoted(const std::string& text) {
@@ -51,7 +38,7 @@ std::string comeBackAfterRestart(const std::string& trainer) {
     const std::string instead = "after a restart of this machine lathe-trainer queue goes on with it";
     const stdfs::path file = unitFile();
     if (file.empty() || !succeeds({"systemctl", "--user", "show-environment"})) return "This user has no systemd here: " + instead;
-    const std::string text = "[Unit]\nDescription=Queue of Lathe\n\n[Service]\nExecStart=" + quoted(trainer) + " queue keep\nKillMode=process\n\n[Install]\nWantedBy=default.target\n";
+    const std::string text = "[Unit]\nDescription=Queue of Lathe\n\n[Service]\nExecStart=" + quoted(trainer) + " queue keep\nKillMode=process\nOOMPolicy=continue\n\n[Install]\nWantedBy=default.target\n";
     if (const auto known = readFile(file, 1u << 16); known && *known == text) return {};
     if (const auto made = makeFolders(FileSystem::real(), file.parent_path()); !made) return made.error().text() + "; " + instead;
     if (const auto written = replaceFile(FileSystem::real(), file, text); !written) return written.error().text() + "; " + instead;

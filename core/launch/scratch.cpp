@@ -65,4 +65,9 @@ Scratch::~Scratch() {
     if (m_folder.parent_path().filename() == kFolder) std::filesystem::remove(m_folder.parent_path(), stillUsed);
 }
 
+bool isScratch(const rundir::RunFolder& run) {
+    const auto workspace = rundir::workspaceOf(run);
+    return workspace && rundir::RunLock::isHeld(*workspace / kLock);
+}
+
 }  // namespace lathe::launch

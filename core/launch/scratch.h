@@ -28,4 +28,7 @@ private:
     rundir::RunLock m_lock;
 };
 
+/// Whether a run lies in the workspace of such an object that lives.
+bool isScratch(const rundir::RunFolder& run);
+
 }  // namespace lathe::launch

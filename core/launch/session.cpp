@@ -7,7 +7,9 @@
 #include "device/proc.h"
 #include "launch/export.h"
 #include "launch/memory_end.h"
+#include "launch/notify.h"
 #include "launch/retention.h"
+#include "launch/scratch.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
@@ -35,7 +37,7 @@ static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
 static FileSystem& disk() { return FileSystem::real(); }
 
-Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()) {}
+Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()), m_crashes(m_options.crashes) {}
 
 Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
@@ -48,10 +50,14 @@ void Session::wait(int milliseconds) {
     else for (int rank = 0; rank < world(); ++rank)
         if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pollFd(), POLLIN, 0});
     if (::poll(what.data(), what.size(), milliseconds) <= 0) return;
-    signalfd_siginfo info{};
-    while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
+    hearSignals();
     if (what[1].revents != 0) m_server->poll();
     if (what[2].revents != 0) m_program->poll();
+}
+
+void Session::hearSignals() {
+    signalfd_siginfo info{};
+    while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
 }
 
 bool Session::turn(int milliseconds) {
@@ -67,6 +73,7 @@ bool Session::turn(int milliseconds) {
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
+    releaseOnceSaved();
     climb();
     m_awake.look();
     noticeRemoval();
@@ -182,6 +189,8 @@ void Session::afterCheckpoint() {
     m_savesSeen = m_book->saves();
     std::vector<std::string> inUse = {m_book->lastCheckpoint()};
     if (!m_record.checkpoint.empty()) inUse.push_back(m_record.checkpoint);
+    if (const auto named = rundir::parseCheckpointName(m_book->lastCheckpoint())) m_safeStep = named->step.value();
+    m_safeSeconds = m_summary.activeSeconds;
     applyRetention(disk(), m_run, m_config, *m_writer, inUse);
     m_summaryDue = true;
 }
@@ -203,6 +212,11 @@ void Session::holdForWorker() {
 
 void Session::signalled(int number) {
     log::info("Got signal " + signalText(number));
+    if (m_gone) {  // there is nobody left to ask
+        m_leavesAtOnce = m_signalled || m_ladder.stage() != StopLadder::Stage::None;
+        m_signalled = true;
+        return;
+    }
     if (m_ladder.stage() == StopLadder::Stage::None) {
         const live::Reply reply = askToStop(false);
         tellEvent("stop_asked", "Asked by signal " + signalText(number) + ": " + reply.text);
@@ -292,7 +306,7 @@ void Session::glance() {
     view.learningRate = m_book->last("train/lr");
     view.samplesPerSecond = m_book->last("train/samples_per_second");
     if (view.plannedSteps) view.secondsLeft = m_timeLeft.secondsFor(*view.plannedSteps - view.step);
-    view.stopping = m_ladder.text(now());
+    view.stopping = stoppingText();
     view.said = m_book->takeSaid();
     m_options.glance(view);
 }
@@ -305,7 +319,7 @@ int Session::decidingRank() const {
     if (m_workers->heldUpBy() >= 0) return m_workers->heldUpBy();
     for (const int rank : m_workers->order()) {
         const auto& ended = m_book->ended(rank);
-        const bool well = ended && (ended->state == State::Completed || ended->state == State::Stopped || ended->state == State::Interrupted);
+        const bool well = ended && (!rundir::isTrouble(ended->state) || ended->state == State::Interrupted);
         if (!well && !(ended && ended->lostContact)) return rank;
     }
     return 0;
@@ -326,9 +340,10 @@ void Session::signalAll(int number) {
     else if (m_workers) m_workers->signal(number);
 }
 
-SessionEnd Session::judge() const {
+SessionFacts Session::factsOfEnd() const {
     const int rank = decidingRank();
-    EndFacts facts;
+    SessionFacts session;
+    EndFacts& facts = session.end;
     facts.ended = m_book->ended(rank);
     facts.exit = endOf(rank).value_or(ExitStatus{});
     facts.killedBy = m_workers && rank == m_workers->heldUpBy() ? m_workers->problem() : m_ladder.reason();
@@ -338,9 +353,18 @@ SessionEnd Session::judge() const {
     facts.isCommand = isProgram();
     facts.isRecorded = m_adopted != nullptr;
     facts.stopAsked = m_ladder.stage() != StopLadder::Stage::None;
+    const bool isSaved = m_ladder.isHurried() && m_book->lastStep() == m_safeStep;   // asked again after it had saved
+    facts.discarded = m_ladder.discards() && !m_removed && !isSaved;
+    facts.updates = m_summary.counters.updateAttempts.value();
     if (m_program) facts.goodbye = m_program->goodbye();
-    SessionEnd end = judgeEnd(facts);
-    const bool asOne = end.state == State::Completed || end.state == State::Stopped || end.state == State::Diverged || end.state == State::Interrupted;
+    return session;
+}
+
+SessionEnd Session::judge() const {
+    const int rank = decidingRank();
+    SessionEnd end = lathe::launch::judge(factsOfEnd());
+    if (m_releaseAfter && !rundir::isTrouble(end.state) && end.state != State::Completed) end = {State::Stopped, "Paused with its memory let go; continue goes on exactly from there"};
+    const bool asOne = !rundir::isTrouble(end.state) || end.state == State::Diverged || end.state == State::Interrupted;
     if (world() > 1 && !asOne) end.why = "Rank " + std::to_string(rank) + ": " + end.why;
     return end;
 }
@@ -374,7 +398,9 @@ void Session::tellMemory(SessionEnd& end) {
 /// evaluation.restore_best. Whatever comes of it, the run ended as it did.
 void Session::restoreBest() {
     if (isProgram() || !m_config.evaluation.restoreBest) return;
-    const auto left = exportBest(m_run);
+    hearSignals();
+    const bool atOnce = m_leavesAtOnce || m_ladder.isHurried();
+    const auto left = atOnce ? Result<std::string>(Error{ErrorCode::Stopped, "it was asked to leave at once; lathe-trainer export " + m_run.name() + " does it", {}, {}}) : exportBest(m_run);
     if (left && left->empty()) return;
     if (left) tellEvent("exported", *left);
     else tellEvent("warning", "The best weights could not be left in the export folder: " + left.error().text());
@@ -404,6 +430,23 @@ void Session::goBack(SessionEnd& end) {
     else end = {State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
 }
 
+/// A crash: the next session is planned as for going back.
+void Session::restart(SessionEnd& end) {
+    const Crash crash{now(), m_book->lastAttempt(), crashCause(factsOfEnd().end)};
+    if (crash.cause.empty() || m_record.replay || m_removed) return;
+    const RestartChoice choice = chooseRestart(m_crashes, crash, m_config.run.restartsPerHour);
+    if (choice.why.empty()) return;
+    const auto planned = choice.goesOn ? planRestart(m_run) : Result<int>(Error{ErrorCode::Stopped, choice.why, {}, {}});
+    if (!planned) {
+        end.why += ". It does not go on by itself: " + planned.error().sentence;
+        return;
+    }
+    m_next = *planned;
+    m_crashes.push_back(crash);
+    m_whyNext = end.why;
+    end.why += ". It goes on by itself, " + choice.why;
+}
+
 ExitCode Session::close(const Error* problem) {
     m_server.reset();
     if (!m_gone && !m_adopted) signalAll(SIGKILL);
@@ -413,11 +456,12 @@ ExitCode Session::close(const Error* problem) {
         takeTheRest();
         if (m_program) m_program->tellTheRest();
         drainLast();
-        restoreBest();
     }
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
     if (problem == nullptr) goBack(end);
     if (end.state == State::OutOfMemory && !isProgram()) tellMemory(end);
+    if (problem == nullptr) restart(end);
+    if (m_next == 0 && m_book && m_segment) restoreBest();
     if (m_program && m_program->missing() > 0) end.why += ". " + std::to_string(m_program->missing()) + " messages of the script are missing: it had to drop them";
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
@@ -429,6 +473,17 @@ ExitCode Session::close(const Error* problem) {
     m_program.reset();
     writeExitRecord(end, static_cast<int>(code));
     return code;
+}
+
+/// Once the end is written down, so that whatever the person's command does finds it.
+void Session::tellUser() {
+    if (m_record.replay || isScratch(m_run)) return;
+    const auto told = notifyUser({m_summary.id, m_summary.name, std::string(rundir::name(m_summary.state)), m_summary.why, m_run.place(), m_run.logs() / "notify.log"});
+    if (told) return;
+    if (!m_book || !m_segment || !m_recorderProblem.empty()) return log::warning(told.error().text());
+    tellEvent("warning", "The notification failed: " + told.error().text());
+    drain(true);
+    flush();
 }
 
 void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
@@ -462,6 +517,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     const auto workspace = rundir::workspaceOf(m_run);
     if (!workspace) return;  // moved out of it
     if (const auto history = store::History::open(*workspace)) report(history->update(m_run.name()));
+    if (m_next == 0) tellUser();
 }
 
 }  // namespace lathe::launch

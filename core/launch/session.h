@@ -50,6 +50,8 @@ public:
     /// After close(): the session that the run goes back in, planned already; 0: it has ended.
     int next() const { return m_next; }
     const std::string& whyNext() const { return m_whyNext; }
+    bool isRestart() const { return m_crashes.size() > m_options.crashes.size(); }   ///< … after a crash
+    const std::vector<Crash>& crashes() const { return m_crashes; }
 
 private:
     Result<void> readPlan();
@@ -62,6 +64,7 @@ private:
     Result<void> adoptProgram();
     Result<void> announce();
     void wait(int milliseconds);
+    void hearSignals();
     void drain(bool final);
     void takeTheRest();
     void flush();
@@ -88,16 +91,24 @@ private:
     int decidingRank() const;
     std::optional<ExitStatus> endOf(int rank) const;
     void signalAll(int number);
+    SessionFacts factsOfEnd() const;
     SessionEnd judge() const;
     void holdForWorker();
     void goBack(SessionEnd& end);
+    void restart(SessionEnd& end);
+    void tellRestart();
     void drainLast();
     void tellMemory(SessionEnd& end);
     void restoreBest();
     void writeExitRecord(const SessionEnd& end, int exitCode);
+    void tellUser();
     live::Reply answer(const live::Request& request);
     live::Reply askToStop(bool discard);
     live::Reply askToPause(bool pause);
+    live::Reply askToRelease();
+    void releaseOnceSaved();
+    std::string stopStage() const;
+    std::string stoppingText() const;
     live::Reply pin(const std::string& folder);
     std::string statusJson() const;
     std::string phaseText() const;
@@ -132,6 +143,7 @@ private:
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     int m_signals = -1;                     ///< signalfd
+    bool m_signalled = false, m_leavesAtOnce = false;  ///< once more while it ends
 
     device::Sampler m_devices;
     std::map<std::string, std::uint16_t> m_deviceSeries;
@@ -140,6 +152,11 @@ private:
     std::optional<HangDoctor::Finding> m_hang;  ///< that was told and is not over
     std::optional<StackReader> m_stackReader;   ///< of it
     bool m_stacksTold = false;
+    std::int64_t m_stopNumber = 0;          ///< Control::number of the wish to stop
+    std::optional<int> m_releaseAfter;      ///< once more than so many saves were made the workers may go
+    int m_failedBefore = 0;                 ///< … and failed
+    std::int64_t m_safeStep = 0;            ///< of the newest checkpoint
+    double m_safeSeconds = 0;               ///< active seconds of the run up to it
     TimeLeft m_timeLeft;
     live::Heartbeat m_beat;                 ///< of rank 0, the newest one
     std::uint64_t m_lost = 0;               ///< frames that nobody has
@@ -152,6 +169,7 @@ private:
     bool m_summaryDue = true;
     int m_next = 0;
     std::string m_whyNext;
+    std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };
 
 }  // namespace lathe::launch

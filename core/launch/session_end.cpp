@@ -2,7 +2,13 @@
 
 #include "base/exit_code.h"
 #include "base/file_system.h"
+#include "base/log.h"
 #include "base/number_text.h"
+#include "live/spill.h"
+#include "rundir/json_reader.h"
+#include "store/run_store.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -92,14 +98,105 @@ static SessionEnd judgeRecorded(const EndFacts& facts) {
     return {State::Completed, "The script ended"};
 }
 
-SessionEnd judgeEnd(const EndFacts& facts) {
-    if (facts.isRecorded) return judgeRecorded(facts);
-    if (facts.isCommand) return judgeCommand(facts);
+static SessionEnd judgeWorker(const EndFacts& facts) {
     if (!facts.ended) return judgeWithoutAccount(facts);
     SessionEnd end{facts.ended->state, facts.ended->why};
     // What it said stands; that it fell over while leaving is worth a word.
     if (facts.exit.signal) end.why += " (then ended by signal " + signalText(*facts.exit.signal) + ")";
     return end;
+}
+
+/// By the supervisor, which was there.
+static SessionEnd judgeSeen(const EndFacts& facts) {
+    SessionEnd end = facts.isRecorded ? judgeRecorded(facts) : facts.isCommand ? judgeCommand(facts) : judgeWorker(facts);
+    const bool before = facts.stopAsked && !facts.isCommand && facts.updates == 0;   // a script may work without telling of steps
+    if (end.state == State::Stopped && (facts.discarded || before)) end.state = State::Cancelled;
+    return end;
+}
+
+/// Nobody was there. What the worker said stands, but for "interrupted", which is how it calls the loss of its supervisor.
+static SessionEnd judgeLost(const WrittenFacts& written, const std::optional<Ended>& ended) {
+    if (ended && ended->state != State::Interrupted) return {ended->state, ended->why + ". Its supervisor was lost meanwhile"};
+    if (!written.wasUp) return {State::Interrupted, "It was interrupted before its worker started"};
+    std::string why = written.sameBoot ? "Its supervisor was lost" : "The machine was restarted while it ran";
+    if (ended && !ended->checkpoint.empty()) why += "; the worker saved " + ended->checkpoint + " and left";
+    return {State::Interrupted, why};
+}
+
+SessionEnd judge(const SessionFacts& facts) {
+    const auto& [written, life, end] = facts;
+    if (!written.elsewhere.empty()) {
+        if (written.summary) return {written.summary->state, written.elsewhere};
+        return {State::Lost, written.elsewhere + "; its summary.json cannot be read"};
+    }
+    if (!written.hasSession) return {State::Lost, "There is no session in this run folder"};
+    if (!written.damage.empty()) return {State::Lost, written.damage};
+    if (written.record) return *written.record;   // also while a short verb holds the lock
+    if (life.supervisor) return written.summary && rundir::isAlive(written.summary->state) ? *written.summary : SessionEnd{State::Starting, {}};
+    if (life.workers) return {State::Stopping, "Its supervisor was lost; what it ran finishes and leaves"};
+    if (end.seen) return judgeSeen(end);
+    if (!written.wasUp && written.summary && written.summary->state == State::Queued) {
+        if (life.queued) return {State::Queued, {}};
+        return {State::Interrupted, "It is in no queue of this machine any more"};
+    }
+    return judgeLost(written, end.ended);
+}
+
+// ---- a worker's account
+
+std::optional<Ended> endedFrom(const live::EventFrame& event) {
+    const auto object = rundir::parseStrict(event.json.empty() ? "{}" : event.json, "The ended event");
+    const auto problem = [](const std::string& text) {
+        log::warning(text);
+        return std::nullopt;
+    };
+    if (event.kind != "ended") return std::nullopt;
+    if (!object) return problem(object.error().text());
+    rundir::JsonReader reader(*object, "The ended event");
+    Ended ended;
+    const auto state = rundir::stateFrom(reader.text("state"));
+    if (!state || rundir::isAlive(*state) || *state == State::Queued) return problem("The ended event's state is not an ending");
+    ended.state = *state;
+    ended.why = reader.text("why", event.text);
+    ended.checkpoint = reader.text("checkpoint", "");
+    ended.lostContact = reader.flag("lost_contact", false);
+    if (reader.has("counters")) ended.counters = rundir::readCounters(reader, "counters");
+    if (const nlohmann::json* memory = reader.has("memory") ? reader.object("memory") : nullptr) {
+        rundir::JsonReader part(*memory, "The ended event", "memory.");
+        ended.memory = rundir::readMemory(part);
+        reader.absorb(part);
+    }
+    if (reader.has("roll_back_to")) ended.goesBack = GoingBack{reader.integer("roll_back_to")};
+    if (const auto fine = reader.check(); !fine) return problem(fine.error().text());
+    return ended;
+}
+
+static std::optional<Ended> accountInSpill(const rundir::RunFolder& run, int session) {
+    const auto frames = live::readSpill(run.spill() / live::spillName(session, 0), 1);
+    for (std::size_t i = frames ? frames->size() : 0; i-- > 0;) {
+        if ((*frames)[i].type != live::FrameType::Event) continue;
+        const auto event = live::decodeEvent((*frames)[i].payload);
+        const auto ended = event && event->session == session ? endedFrom(*event) : std::nullopt;
+        if (ended) return ended;
+    }
+    return std::nullopt;
+}
+
+std::optional<Ended> accountLeft(const rundir::RunFolder& run, int session) {
+    if (const auto left = accountInSpill(run, session)) return left;
+    const auto reader = store::RunReader::open(run.database());
+    std::optional<Ended> found;
+    for (std::int64_t after = 0; reader;) {
+        const auto events = (*reader)->events(after);
+        if (!events || events->empty()) break;
+        for (const store::EventRow& row : *events) {
+            if (row.event.session != session || row.event.kind != "ended") continue;
+            const auto ended = endedFrom(row.event);
+            if (ended && !ended->lostContact) found = ended;
+        }
+        after = events->back().id;
+    }
+    return found;
 }
 
 /// The end of a file as a new one.

@@ -1,5 +1,8 @@
-// How a session ended: one function from what is known to state and sentence. Only an "ended" event can make a worker's
-// session completed or stopped; that of a person's command is judged by how its process ended.
+// How a run stands and how its session ended: one function from everything that is known to state and sentence, asked by
+// the supervisor at the end, by whoever settles what a lost one left, and by everyone who looks (standingOf). Only an exit
+// record or a worker's "ended" event makes a session completed or stopped; that of a person's command is judged by how its
+// process ended. A pid alone says nothing: life is proved by locks, or by pid, start time and boot id together with what
+// the process has open.
 // Thread: pure functions.
 #pragma once
 
@@ -28,7 +31,33 @@ struct Ended {
     std::optional<rundir::MemoryRecord> memory;   ///< of memory that ran out
 };
 
+struct SessionEnd {
+    rundir::State state = rundir::State::Failed;
+    std::string why;
+    bool operator==(const SessionEnd&) const = default;
+};
+
+/// What stands written about a run and its newest session. The defaults are those of a session that has just ended.
+struct WrittenFacts {
+    bool hasSession = true;
+    std::string damage;                  ///< why the record of the session cannot be read, or empty
+    std::optional<SessionEnd> record;    ///< its exit record
+    std::optional<SessionEnd> summary;   ///< what summary.json says
+    std::string elsewhere;               ///< the run is another machine's: "On gpu1, seen 12 s ago"; else empty
+    bool wasUp = true;                   ///< live.json is there: a supervisor had it
+    bool sameBoot = true;                ///< … since the machine was started
+};
+
+/// What lives, of others than who asks.
+struct LifeFacts {
+    bool supervisor = false;             ///< holds the run's lock, or is the process of live.json and has the folder open
+    bool workers = false;                ///< somebody holds workers.lock
+    bool queued = false;                 ///< the queue of this user has it
+};
+
+/// How the processes of a session ended.
 struct EndFacts {
+    bool seen = true;           ///< by their supervisor; else `ended` is all that there is
     std::optional<Ended> ended;
     ExitStatus exit;
     std::string killedBy;       ///< a stop went further than asking, and why: "did not stop within 60 s"; else empty
@@ -38,14 +67,24 @@ struct EndFacts {
     bool isCommand = false;
     bool isRecorded = false;    ///< a script that was only listened to
     bool stopAsked = false;
+    bool discarded = false;     ///< … without saving, by a person
+    std::int64_t updates = 0;   ///< attempts that the run has made in all its sessions
     std::optional<ProgramFrames::Goodbye> goodbye;  ///< what a program that is not ours said of its end
 };
 
-struct SessionEnd {
-    rundir::State state = rundir::State::Failed;
-    std::string why;
+struct SessionFacts {
+    WrittenFacts written;
+    LifeFacts life;
+    EndFacts end;
 };
-SessionEnd judgeEnd(const EndFacts& facts);
+SessionEnd judge(const SessionFacts& facts);
+/// Read from the folder.
+WrittenFacts writtenAbout(const rundir::RunFolder& run);
+
+/// The account in an "ended" event; nothing where it is none or is damaged.
+std::optional<Ended> endedFrom(const live::EventFrame& event);
+/// What the first rank said of the end of a session whose supervisor was lost: recorded already, or left in its spill.
+std::optional<Ended> accountLeft(const rundir::RunFolder& run, int session);
 
 /// "SIGSEGV, a crash in memory access", for people.
 std::string signalText(int number);

@@ -101,6 +101,8 @@ Result<void> Session::readPlan() {
     // What lies behind the point that is gone back to belongs to another branch.
     std::erase_if(m_summary.sparkline, [this](const auto& point) { return point.first > m_startStep; });
     if (m_summary.best && m_summary.best->step > m_startStep) m_summary.best.reset();
+    m_safeStep = m_startStep;
+    m_safeSeconds = m_summary.activeBefore;
     m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
 }
@@ -208,6 +210,12 @@ void Session::tellGoingBack() {
               shortText(m_config.optimizer.learningRate), facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void Session::tellRestart() {
+    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"cause", m_options.restarted}, {"crashes", m_options.crashes.size()}};
+    tellEvent("restarted", "Goes on by itself from update " + std::to_string(m_startStep) + " after a crash. " + m_options.restarted,
+              facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 Result<void> Session::announce() {
     LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
@@ -222,6 +230,7 @@ Result<void> Session::announce() {
     openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (!m_options.wentBack.empty()) tellGoingBack();
+    if (!m_options.restarted.empty()) tellRestart();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
 }

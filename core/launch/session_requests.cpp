@@ -42,6 +42,8 @@ Reply Session::answer(const live::Request& request) {
             return askToPause(true);
         case Verb::Unpause:
             return askToPause(false);
+        case Verb::Release:
+            return askToRelease();
         case Verb::StopAndSave:
         case Verb::Discard:
             reply = askToStop(request.verb == Verb::Discard);
@@ -60,8 +62,10 @@ Reply Session::askToStop(bool discard) {
     const auto wish = discard ? live::Control::Stop::Discard : live::Control::Stop::SaveAndStop;
     if (m_control.stop >= wish) return {0, false, "Is stopping already: " + m_ladder.text(now()), {}};
     m_control.stop = wish;
+    m_releaseAfter.reset();
     const bool listens = !isProgram() || m_program->listensForStop();
     m_ladder.ask(discard, now(), listens);
+    m_stopNumber = m_control.number + 1;   // told by the next setWishes()
     if (isProgram() && m_control.pause) {  // what stands still can neither hear nor save
         m_command->pause(false);
         m_control.pause = false;
@@ -76,6 +80,7 @@ Reply Session::askToPause(bool pause) {
     if (m_control.pause == pause) return {0, true, pause ? "Is paused already" : "Is not paused", {}};
     if (m_options.recording) return {0, false, "This script was started elsewhere and is not held from here; one that lathe-trainer run --command starts can be", {}};
     m_control.pause = pause;
+    m_releaseAfter.reset();
     setWishes();
     Reply reply{0, true, pause ? "Pauses after this update; memory stays taken" : "Goes on", {}};
     if (isProgram()) {
@@ -87,6 +92,56 @@ Reply Session::askToPause(bool pause) {
     tellEvent("asked", reply.text);
     m_summaryDue = true;
     return reply;
+}
+
+/// A pause and a save in one wish; what comes of the save decides about the rest.
+Reply Session::askToRelease() {
+    if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping", {}};
+    if (isProgram()) return {0, false, std::string(kOwnCheckpoints) + "; stop it instead, or pause it where it is", {}};
+    if (m_releaseAfter) return {0, true, "Saves, and lets its memory go then", {}};
+    m_releaseAfter = m_book->saves();
+    m_failedBefore = m_book->failedSaves();
+    m_control.pause = true;
+    ++m_control.saveRequests;
+    setWishes();
+    const Reply reply{0, true, "Pauses after this update, saves, and lets its memory go", {}};
+    tellEvent("asked", reply.text);
+    m_summaryDue = true;
+    return reply;
+}
+
+void Session::releaseOnceSaved() {
+    if (!m_releaseAfter || m_ladder.stage() != StopLadder::Stage::None) return;
+    if (m_book->failedSaves() > m_failedBefore) {
+        m_releaseAfter.reset();
+        return tellEvent("warning", "It could not be saved, so it stays paused and keeps its memory: " + m_book->lastSaveProblem());
+    }
+    if (m_book->saves() <= *m_releaseAfter || m_beat.phase != live::Phase::Paused) return;
+    m_control.stop = live::Control::Stop::SaveAndStop;   // there is nothing left to save
+    m_ladder.ask(false, now());
+    m_stopNumber = m_control.number + 1;
+    setWishes();
+    tellEvent("asked", "Saved; the memory is let go");
+}
+
+/// Where a stop has come to: "asked", "finishing the update", "saving", "told to leave", "killed"; empty before.
+std::string Session::stopStage() const {
+    switch (m_ladder.stage()) {
+        case StopLadder::Stage::None: return {};
+        case StopLadder::Stage::Terminated: return "told to leave";
+        case StopLadder::Stage::Killed: return "killed";
+        case StopLadder::Stage::Asked: break;
+    }
+    if (m_beat.phase == live::Phase::Saving) return "saving";
+    if (m_beat.phase == live::Phase::Finishing || m_beat.phase == live::Phase::Ended) return "leaving";
+    return m_beat.acknowledged >= m_stopNumber && !isProgram() ? "finishing the update" : "asked";
+}
+
+std::string Session::stoppingText() const {
+    const std::string text = m_ladder.text(now()), stage = stopStage();
+    const std::size_t cut = text.find(';');
+    const bool isMore = m_ladder.stage() == StopLadder::Stage::Asked && stage != "asked" && cut != std::string::npos;
+    return isMore ? text.substr(0, cut) + ", " + stage + text.substr(cut) : text;
 }
 
 Reply Session::pin(const std::string& folder) {
@@ -112,7 +167,12 @@ std::string Session::statusJson() const {
     }
     if (m_hang) status["hang"] = {{"rank", m_hang->rank}, {"silent", m_hang->isSilent}, {"seconds", m_hang->seconds}, {"place", placeOf(m_hang->beat)}, {"update", m_hang->beat.attempt + 1}};
     if (m_ladder.stage() != StopLadder::Stage::None) {
-        status["stopping"] = {{"text", m_ladder.text(now())}, {"seconds_left", m_ladder.secondsLeft(now())}, {"discards", m_ladder.discards()}};
+        status["stopping"] = {{"text", stoppingText()}, {"stage", stopStage()}, {"seconds_left", m_ladder.secondsLeft(now())}, {"discards", m_ladder.discards()}};
+    }
+    if (!isProgram()) {  // what a discard would lose
+        const std::string checkpoint = m_book->lastCheckpoint().empty() && !m_record.weightsOnly ? m_record.checkpoint : m_book->lastCheckpoint();
+        status["unsaved"] = {{"updates", std::max<std::int64_t>(0, m_book->lastStep() - m_safeStep)},
+                             {"seconds", std::max(0.0, m_summary.activeSeconds - m_safeSeconds)}, {"checkpoint", checkpoint}};
     }
     return status.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -11,6 +11,7 @@
 #include "launch/process_tree.h"
 #include "launch/queue.h"
 #include "launch/retention.h"
+#include "launch/session_end.h"
 #include "launch/session_row.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
@@ -152,25 +153,23 @@ static Result<void> takeInSpill(const RunFolder& run, int session, store::RunWri
     return {};
 }
 
-static std::string interruptedWhy(const std::optional<rundir::LiveRecord>& live, const FrameBook& book) {
-    if (!live) return "It was interrupted before its worker started";
-    std::string why = live->supervisor.host == hostName() && live->supervisor.bootId != bootId() ? "The machine was restarted while it ran"
-                                                                                               : "Its supervisor was lost";
-    if (book.ended() && !book.ended()->checkpoint.empty()) why += "; the worker saved " + book.ended()->checkpoint + " and left";
-    return why;
-}
-
 /// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
-static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, const std::optional<rundir::LiveRecord>& live) {
+static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record) {
+    const auto account = accountLeft(run, record.number);   // the spill is gone once it is taken in
     LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     LATHE_TRY(writer->beginSession(rowOf(record)));
     FrameBook book(*writer, summary, record.number);
     LATHE_TRY(takeInSpill(run, record.number, *writer, book));
     if (!record.state) {
-        const bool saidCompleted = book.ended() && book.ended()->state == State::Completed;
-        record.state = saidCompleted ? State::Completed : State::Interrupted;
-        record.why = saidCompleted ? book.ended()->why : interruptedWhy(live, book);
+        SessionFacts facts;   // nothing of it lives any more
+        facts.written = writtenAbout(run);
+        facts.written.elsewhere.clear();   // silent for so long that it is taken over
+        facts.end.seen = false;
+        facts.end.ended = account;
+        const SessionEnd end = judge(facts);
+        record.state = end.state;
+        record.why = end.why;
         record.endedNs = summary.updatedNs;
         record.counters = summary.counters;
         for (const auto& info : rundir::listCheckpoints(run.checkpoints())) {
@@ -205,7 +204,7 @@ Result<void> settleLeftovers(const RunFolder& run) {
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
     if (record->state && live && !left) return {};
-    LATHE_TRY(bookLostSession(run, *record, left));
+    LATHE_TRY(bookLostSession(run, *record));
     restoreBest(run, newest);
     return rundir::removeLive(disk(), run);
 }

@@ -7,6 +7,7 @@
 #include "config/metrics.h"
 #include "launch/identity.h"
 #include "launch/queue.h"
+#include "launch/session_end.h"
 #include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
@@ -20,35 +21,17 @@ using rundir::CheckpointInfo;
 using rundir::RunFolder;
 using rundir::State;
 
-static Standing elsewhere(const RunFolder& run, const std::string& host) {
-    Standing out;
-    out.onThisHost = false;
-    const auto summary = rundir::readSummary(run);
-    if (!summary) return {State::Lost, "On " + host + "; its summary.json cannot be read", false};
-    out.state = summary->state;
+static std::string elsewhere(const std::string& host, const Result<rundir::Summary>& summary) {
+    if (!summary) return "On " + host;
     const double age = static_cast<double>(Clock::system().wallNs() - summary->updatedNs) / 1e9;
-    out.why = "On " + host + ", seen " + durationText(std::max(0.0, age)) + " ago";
-    return out;
+    return "On " + host + ", seen " + durationText(std::max(0.0, age)) + " ago";
 }
 
-static Standing whileHeld(const RunFolder& run) {
-    const auto summary = rundir::readSummary(run);
-    if (summary && rundir::isAlive(summary->state)) return {summary->state, summary->why, true};
-    return {State::Starting, {}, true};
-}
-
-/// The lock is free and no exit record was written.
-static Standing withoutRecord(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
-    if (rundir::RunLock::isHeld(run.workersLock()))
-        return {State::Stopping, "Its supervisor was lost; what it ran finishes and leaves", true};
-    const auto summary = rundir::readSummary(run);
-    if (!live && summary && summary->state == State::Queued) {
-        if (Queue::ofThisUser().holds(summary->id)) return {State::Queued, {}, true};
-        return {State::Interrupted, "It is in no queue of this machine any more", true};
-    }
-    if (!live) return {State::Interrupted, "It was interrupted before its worker started", true};
-    if (live->supervisor.bootId != bootId()) return {State::Interrupted, "The machine was restarted while it ran", true};
-    return {State::Interrupted, "Its supervisor was lost", true};
+/// Its process lives and has this very folder open: also where the file of its lock was replaced.
+static bool isSupervised(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
+    if (rundir::RunLock::isHeld(run.lock())) return true;
+    const auto process = live ? VerifiedProcess::find(live->supervisor) : std::nullopt;
+    return process && process->hasOpen(run.root());
 }
 
 Error unreadableSession(const RunFolder& run, int session, Error error) {
@@ -57,18 +40,40 @@ Error unreadableSession(const RunFolder& run, int session, Error error) {
     return error;
 }
 
-Standing standingOf(const RunFolder& run) {
+WrittenFacts writtenAbout(const RunFolder& run) {
+    WrittenFacts written;
     const auto live = rundir::readLive(run);
-    if (live && *live && (*live)->supervisor.host != hostName()) return elsewhere(run, (*live)->supervisor.host);
-    // Asked first: the record is written before the lock is released.
-    const bool held = rundir::RunLock::isHeld(run.lock());
+    const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
+    const auto summary = rundir::readSummary(run);
+    if (summary) written.summary = SessionEnd{summary->state, summary->why};
+    const bool isForeign = left && left->supervisor.host != hostName();
+    if (isForeign) written.elsewhere = elsewhere(left->supervisor.host, summary);
+    written.wasUp = left.has_value();
+    written.sameBoot = !left || isForeign || left->supervisor.bootId == bootId();
     const int newest = rundir::newestSession(run);
-    if (newest == 0) return {State::Lost, "There is no session in this run folder", true};
+    written.hasSession = newest > 0;
+    if (newest == 0) return written;
     const auto record = rundir::readSession(run, newest);
-    if (!record) return {State::Lost, unreadableSession(run, newest, record.error()).text(), true};
-    if (record->state) return {*record->state, record->why, true};  // also while a short verb holds the lock
-    if (held) return whileHeld(run);
-    return withoutRecord(run, live ? *live : std::nullopt);
+    if (!record) written.damage = unreadableSession(run, newest, record.error()).text();
+    else if (record->state) written.record = SessionEnd{*record->state, record->why};
+    return written;
+}
+
+Standing standingOf(const RunFolder& run) {
+    SessionFacts facts;
+    auto& [written, life, end] = facts;
+    const auto live = rundir::readLive(run);
+    // Asked before the record is read, which is written before the lock is released.
+    life.supervisor = isSupervised(run, live ? *live : std::nullopt);
+    life.workers = rundir::RunLock::isHeld(run.workersLock());
+    written = writtenAbout(run);
+    const auto summary = rundir::readSummary(run);
+    if (summary && summary->state == State::Queued) life.queued = Queue::ofThisUser().holds(summary->id);
+    end.seen = false;
+    const bool isLost = written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
+    if (isLost) end.ended = accountLeft(run, rundir::newestSession(run));
+    const SessionEnd now = judge(facts);
+    return {now.state, now.why, written.elsewhere.empty()};
 }
 
 Result<void> refuseWithoutCheckpoints(const RunFolder& run) {

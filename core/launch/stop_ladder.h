@@ -22,6 +22,7 @@ public:
 
     Stage stage() const { return m_stage; }
     bool discards() const { return m_discard; }
+    bool isHurried() const { return m_hurried; }
     /// "asked to save and stop; SIGTERM in 52 s", empty before a wish.
     std::string text(std::int64_t nowNs) const;
     /// Why a worker that was killed by this ladder had to be.

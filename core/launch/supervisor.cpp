@@ -18,7 +18,9 @@ ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock
         while (opened && session.turn(kTurnMilliseconds)) {}
         code = session.close(opened ? nullptr : &opened.error());
         current.session = session.next();
-        current.wentBack = session.whyNext();
+        current.wentBack = session.isRestart() ? std::string() : session.whyNext();
+        current.restarted = session.isRestart() ? session.whyNext() : std::string();
+        current.crashes = session.crashes();
         current.readyFd = -1;
         current.notice.clear();
     }

@@ -77,6 +77,7 @@
 // "update", "ranks": [{"rank", "phase", "activity", "update", "operation", "silent_seconds", "still_seconds"}]},
 // stacks {"ranks": [{"rank", "stack": ["innermost", …], "note"}]}, hang_over {"rank", "seconds"},
 // out_of_memory {the object `memory` of rundir/FORMAT.md, with remedies} (memory ran out, last event of the session),
+// restarted {"checkpoint": folder, "step": n, "cause": sentence, "crashes": n} in the session that begins by itself after a crash,
 // rolled_back {"checkpoint": folder, "step": n, "learning_rate": "5e-05", "roll_backs": n, "why": sentence} in the session
 // that begins there.
 // "counters" is the object of rundir/FORMAT.md.
@@ -86,6 +87,7 @@
 #include "base/exit_code.h"
 #include "base/result.h"
 #include "launch/device_lock.h"
+#include "launch/restart.h"
 #include "rundir/run_folder.h"
 
 #include <cstdint>
@@ -123,6 +125,8 @@ struct SupervisorOptions {
     std::string notice;                        ///< told as a warning of the run, or empty
     std::optional<Recording> recording = {};   ///< instead of starting anything
     std::shared_ptr<const DeviceLock> device = {};  ///< of a run from the queue; else its device is shared as long as it runs
+    std::vector<Crash> crashes = {};           ///< of workers in the sessions before, under this supervisor
+    std::string restarted = {};                ///< why this session begins by itself after a crash, or empty
     std::string wentBack = {};                 ///< why the run went back by itself to where this session begins, or empty
 };
 
@@ -132,7 +136,7 @@ void holdStopSignals();
 /// For a process that leaves the supervising to another one.
 void releaseStopSignals();
 
-/// Runs the session to its end, and those that follow where the run goes back by itself; the exit record is written before
+/// Runs the session to its end, and those that follow where the run goes back by itself, or on after a crash of a worker; the exit record is written before
 /// it returns. SIGTERM, SIGINT and SIGHUP mean save and
 /// stop, a second one leave at once.
 /// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).

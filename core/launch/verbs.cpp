@@ -12,6 +12,7 @@
 #include "store/run_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unistd.h>
 #include <utility>
@@ -319,6 +320,17 @@ Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
     for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
         const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
         auto planned = planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1);
+        if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
+        problem = planned.error();
+    }
+    return problem;
+}
+
+Result<int> planRestart(const RunFolder& run) {
+    const int newest = rundir::newestSession(run);
+    Error problem{ErrorCode::NotFound, "There is no checkpoint yet to go on from", {}, {}};
+    for (const std::string& checkpoint : lineUpTo(run, std::numeric_limits<std::int64_t>::max())) {
+        auto planned = planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest));
         if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
         problem = planned.error();
     }

@@ -51,6 +51,9 @@ Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string
 /// checkpoint of the line that is not after step `notAfter`, at the newest session's settings with the learning rate times
 /// guard.rate_factor. NotFound where there is no such checkpoint. Requires: the caller holds the run's lock.
 Result<int> planGoingBack(const rundir::RunFolder& run, std::int64_t notAfter);
+/// For the supervisor of a run whose worker crashed: writes the plan of the next session, which goes on from the newest usable
+/// checkpoint of the line with the settings as they are. NotFound where there is none. Requires: the caller holds the run's lock.
+Result<int> planRestart(const rundir::RunFolder& run);
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                              const Changes& changes);

@@ -19,6 +19,7 @@ Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
                              "--world", std::to_string(plan.world), "--segment-fd", "3", "--lifeline-fd", "4"};
         command.log = plan.run.rankLog(rank);
         command.descriptors = {plan.segmentFd, plan.lifelineFd};
+        command.expendable = kExpendable;
         command.environment = {"LATHE_SOCKET="};  // of a run that this one was started from within
         LATHE_TRY_ASSIGN(ChildProcess worker, ChildProcess::start(command, plan.token));
         group.m_workers.push_back(std::move(worker));

@@ -27,7 +27,7 @@ constexpr std::size_t kRememberedClients = 256;
 constexpr int kMessagesPerPoll = 16;              // of one client, so that none can starve the recorder
 constexpr std::int64_t kProtocolVersion = 1;
 constexpr std::int64_t kNoRequest = 0;             // id of the reply to what is no request that can be answered
-constexpr std::array kVerbs{"attach", "save-now", "pause", "unpause", "stop-and-save", "discard", "pin", "status"};
+constexpr std::array kVerbs{"attach", "save-now", "pause", "unpause", "stop-and-save", "discard", "pin", "status", "release"};
 
 /// A sentence when the other side speaks another version, or none at all.
 std::optional<std::string> versionProblem(const nlohmann::json& message, const char* what) {

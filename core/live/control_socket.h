@@ -13,7 +13,8 @@
 
 namespace lathe::live {
 
-enum class Verb { Attach, SaveNow, Pause, Unpause, StopAndSave, Discard, Pin, Status };
+/// Release: pause, and once that is saved let the workers go; where it cannot be saved it stays a pause.
+enum class Verb { Attach, SaveNow, Pause, Unpause, StopAndSave, Discard, Pin, Status, Release };
 
 struct Request {
     std::string client;   ///< random id of the client; (client, id) is answered once and remembered

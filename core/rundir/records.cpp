@@ -18,10 +18,10 @@ using nlohmann::json;
 
 static constexpr std::uint64_t kMaxRecordBytes = 4u << 20;
 
-static constexpr std::array<std::pair<State, std::string_view>, 13> kStates = {{
+static constexpr std::array<std::pair<State, std::string_view>, 14> kStates = {{
     {State::Queued, "queued"}, {State::Starting, "starting"}, {State::Running, "running"}, {State::Paused, "paused"},
-    {State::Stopping, "stopping"}, {State::Completed, "completed"}, {State::Stopped, "stopped"}, {State::Failed, "failed"},
-    {State::Killed, "killed"}, {State::OutOfMemory, "out of memory"}, {State::Diverged, "diverged"},
+    {State::Stopping, "stopping"}, {State::Completed, "completed"}, {State::Stopped, "stopped"}, {State::Cancelled, "cancelled"},
+    {State::Failed, "failed"}, {State::Killed, "killed"}, {State::OutOfMemory, "out of memory"}, {State::Diverged, "diverged"},
     {State::Interrupted, "interrupted"}, {State::Lost, "lost"},
 }};
 
@@ -59,10 +59,21 @@ bool isAlive(State state) {
     return state == State::Starting || state == State::Running || state == State::Paused || state == State::Stopping;
 }
 
+bool isTrouble(State state) {
+    switch (state) {
+        case State::Queued:
+        case State::Completed:
+        case State::Stopped:
+        case State::Cancelled: return false;
+        default: return !isAlive(state);
+    }
+}
+
 ExitCode exitCodeOf(State state) {
     switch (state) {
         case State::Failed: return ExitCode::Failed;
-        case State::Stopped: return ExitCode::Stopped;
+        case State::Stopped:
+        case State::Cancelled: return ExitCode::Stopped;
         case State::Killed:
         case State::Interrupted:
         case State::Lost: return ExitCode::Interrupted;

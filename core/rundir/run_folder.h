@@ -84,11 +84,13 @@ private:
 /// How a session stands or ended. Words on screen and in JSON are name(state).
 enum class State {
     Queued, Starting, Running, Paused, Stopping,
-    Completed, Stopped, Failed, Killed, OutOfMemory, Diverged, Interrupted, Lost
+    Completed, Stopped, Cancelled, Failed, Killed, OutOfMemory, Diverged, Interrupted, Lost
 };
 std::string_view name(State state);  ///< "out of memory" for OutOfMemory
 std::optional<State> stateFrom(std::string_view word);
 bool isAlive(State state);
+/// An ending that nobody wished for.
+bool isTrouble(State state);
 /// The exit code that stands for a state (Completed for one that is not an ending).
 ExitCode exitCodeOf(State state);
 

@@ -181,6 +181,10 @@
             <translation>已停止</translation>
         </message>
         <message>
+            <source>Cancelled</source>
+            <translation>已取消</translation>
+        </message>
+        <message>
             <source>Failed</source>
             <translation>失败</translation>
         </message>

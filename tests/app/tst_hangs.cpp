@@ -78,7 +78,7 @@ private Q_SLOTS:
     }
 
     void oneProcessAloneIsNamedToo() {
-        auto process = started({"parallel.ranks=1", "plugins.hungry.sleep_at=1000", "guard.on_hang=wait", "parallel.wait_seconds=1"});
+        auto process = started({"parallel.ranks=1", "plugins.hungry.sleep_at=1000", "guard.on_hang=wait", "parallel.wait_seconds=1", "run.restarts_per_hour=0"});
         const rundir::RunFolder run = training();
         QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 30'000));
         QVERIFY2(eventsOf(run, "hang").at(0).event.text.starts_with("The worker has not got on for"), eventsOf(run, "hang").at(0).event.text.c_str());

@@ -131,7 +131,7 @@ private Q_SLOTS:
 
     /// SEMANTICS L1
     void killedRankEndsTheRunWithItsNameFirst() {
-        auto process = started({"parallel.ranks=2", "checkpoint.every=5"});
+        auto process = started({"parallel.ranks=2", "checkpoint.every=5", "run.restarts_per_hour=0"});
         const auto run = running(10);
         ::kill(pidOf(run, 1), SIGKILL);
         QElapsedTimer timer;

@@ -65,7 +65,7 @@ class RestoreBestTest : public QObject {
     }
 
     std::unique_ptr<QProcess> endless() const {
-        auto process = m_work->start(QStringList{"run", "digits-mlp", "--json"} + settings({"run.epochs=none", "run.max_updates=100000000"}));
+        auto process = m_work->start(QStringList{"run", "digits-mlp", "--json"} + settings({"run.epochs=none", "run.max_updates=100000000", "run.restarts_per_hour=0"}));
         const auto wholeOnes = [&] {
             const auto all = rundir::listCheckpoints(run().checkpoints());
             return std::count_if(all.begin(), all.end(), [](const rundir::CheckpointInfo& info) { return info.problem.empty(); });

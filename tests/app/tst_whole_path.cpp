@@ -61,7 +61,7 @@ class TestWholePath : public QObject {
 
     /// A run without an end of its own that has made some steps.
     rundir::RunFolder endless() const {
-        const Answer answer = ask({"run", "digits-mlp", "--detach", "--set", "run.epochs=none", "--set", "run.max_updates=1000000000", "--set", "checkpoint.every=20 updates"});
+        const Answer answer = ask({"run", "digits-mlp", "--detach", "--set", "run.epochs=none", "--set", "run.max_updates=1000000000", "--set", "checkpoint.every=20 updates", "--set", "run.restarts_per_hour=0"});
         if (answer.code != 0) qFatal("did not start: %s", answer.err.c_str());
         const auto run = m_workspace->latest();
         if (!eventually([&] { return pointsOf(run, "train/loss").size() > 30; }, 120'000)) qFatal("no steps");

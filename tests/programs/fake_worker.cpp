@@ -1,6 +1,9 @@
 // A worker that plays a script instead of training: what the supervisor is tested with, without LibTorch.
 // $LATHE_FAKE_SCRIPT holds steps separated by ';':
 //   points N        N updates, one row of values each
+//   until N         updates up to attempt N
+//   leave F         a child that stays, its pid in F
+//   crashonce F N   signal N, unless the file F is there; makes it
 //   train           updates until a stop or the end of the supervisor, as the contract says
 //   work            updates up to the session's run.max_updates, a checkpoint every 20, as training would; then it completes
 //   save            a checkpoint, published as the contract says
@@ -84,6 +87,18 @@ private:
                 update();
                 if (number % 100 == 0) pauseFor(1);  // no training is faster than its spiller
             }
+        } else if (verb == "until") {
+            for (words >> number; m_counters.updateAttempts.value() < number;) update();
+        } else if (verb == "leave") {
+            words >> text;
+            const pid_t child = ::fork();
+            while (child == 0) ::pause();
+            static_cast<void>(replaceFile(FileSystem::real(), text, std::to_string(child)));
+        } else if (verb == "crashonce") {
+            words >> text >> number;
+            if (stdfs::exists(text)) return;
+            static_cast<void>(replaceFile(FileSystem::real(), text, "crashed"));
+            crash(number);
         } else if (verb == "train") {
             train();
         } else if (verb == "work") {
@@ -113,10 +128,7 @@ private:
             std::_Exit(number);
         } else if (verb == "signal") {
             words >> number;
-            const rlimit none{0, 0};
-            ::setrlimit(RLIMIT_CORE, &none);
-            std::signal(number, SIG_DFL);  // a sanitizer catches some of them
-            ::raise(number);
+            crash(number);
         } else if (verb == "say") {
             std::getline(words >> std::ws, text);
             std::fprintf(stderr, "%s\n", text.c_str());
@@ -134,6 +146,13 @@ private:
             words >> text;
             while (!stdfs::exists(text)) pauseFor(5);
         }
+    }
+
+    static void crash(int number) {
+        const rlimit none{0, 0};
+        ::setrlimit(RLIMIT_CORE, &none);
+        std::signal(number, SIG_DFL);  // a sanitizer catches some of them
+        ::raise(number);
     }
 
     /// Until the supervisor is gone, at most so long.

@@ -24,10 +24,6 @@ using session::toStd;
 
 constexpr int kFailureLines = 40;
 
-bool endedBadly(rundir::State state) {
-    return !rundir::isAlive(state) && state != rundir::State::Completed && state != rundir::State::Stopped;
-}
-
 }  // namespace
 
 LogTab::LogTab(QWidget* parent) : QWidget(parent) {
@@ -184,7 +180,7 @@ void LogTab::showFile() {
 
 void LogTab::refreshFailure() {
     const session::Standing& now = m_session->standing();
-    const bool bad = endedBadly(now.state);
+    const bool bad = rundir::isTrouble(now.state);
     m_failure->setVisible(bad);
     if (!bad) {
         m_tail.setFile({});

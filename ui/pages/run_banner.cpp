@@ -12,10 +12,6 @@ namespace {
 
 using rundir::State;
 
-bool endedBadly(State state) {
-    return !rundir::isAlive(state) && state != State::Queued && state != State::Completed && state != State::Stopped;
-}
-
 }  // namespace
 
 RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
@@ -48,7 +44,7 @@ QString RunBanner::text() const { return m_text->text(); }
 
 void RunBanner::show(const session::RunSession& session, const QString& waits) {
     const session::Standing& now = session.standing();
-    const bool bad = endedBadly(now.state), curves = session.data().points() > 0;
+    const bool bad = rundir::isTrouble(now.state), curves = session.data().points() > 0;
     QString text;
     if (!session.problem().isEmpty()) {
         text = session.problem();

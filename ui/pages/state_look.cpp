@@ -17,6 +17,7 @@ QString stateWord(State state) {
     case State::Stopping: return QCoreApplication::translate("RunState", "Stopping");
     case State::Completed: return QCoreApplication::translate("RunState", "Completed");
     case State::Stopped: return QCoreApplication::translate("RunState", "Stopped");
+    case State::Cancelled: return QCoreApplication::translate("RunState", "Cancelled");
     case State::Failed: return QCoreApplication::translate("RunState", "Failed");
     case State::Killed: return QCoreApplication::translate("RunState", "Killed");
     case State::OutOfMemory: return QCoreApplication::translate("RunState", "Out of memory");
@@ -41,7 +42,8 @@ theme::Tone stateTone(State state) {
     case State::Interrupted:
     case State::Lost: return theme::Tone::Warning;
     case State::Queued:
-    case State::Stopped: return theme::Tone::Muted;
+    case State::Stopped:
+    case State::Cancelled: return theme::Tone::Muted;
     }
     return theme::Tone::Muted;
 }

@@ -13,8 +13,8 @@ namespace {
 /// Settings that no number of the trajectory depends on (that the data are the same is told by their fingerprint). What the
 /// guard does decides which updates are applied.
 bool isHarmless(const std::string& key, bool evaluationsDecide) {
-    constexpr std::array<std::string_view, 15> kHarmless{"parallel.", "precision.mode",  // told by the environment record
-                                                         "run.name", "run.note", "run.keep_awake", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
+    constexpr std::array<std::string_view, 16> kHarmless{"parallel.", "precision.mode",  // told by the environment record
+                                                         "run.name", "run.note", "run.keep_awake", "run.restarts_per_hour", "run.epochs", "run.max_updates", "data.train", "data.loader_threads",
                                                          "checkpoint.", "telemetry.", "precision.max_skipped_in_a_row", "model.weights",
                                                          "evaluation.patience", "evaluation.restore_best"};
     if (key.starts_with("evaluation.") && !evaluationsDecide) return true;

@@ -1,0 +1,35 @@
+// overnight: what becomes of runs while nobody is there.
+#include "actions.h"
+
+#include "launch/notify.h"
+#include "launch/overnight.h"
+#include "output.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::trainer {
+
+ExitCode overnight(const Options& options) {
+    if (options.enable) {
+        if (const auto enabled = launch::enableLinger(); !enabled) return fail(options, enabled.error());
+    }
+    const launch::LogoutOutlook logout = launch::outlookOf(launch::lookAtLogout());
+    const auto command = launch::notifyCommand();
+    std::string notice = "At its end nobody is told: notify_command in " + launch::userSettingsFile().string() + " names a program that does";
+    if (!command) notice = "At its end nobody is told: " + command.error().text();
+    else if (*command) notice = "At its end " + **command + " is run";
+    if (options.json) {
+        printJson({{"survives_logout", logout.survives}, {"own_unit", logout.ownUnit}, {"logout", logout.sentence},
+                   {"notify_command", command && *command ? nlohmann::json(**command) : nlohmann::json()}, {"notification", notice}});
+        return ExitCode::Completed;
+    }
+    print("Log-out: " + logout.sentence);
+    print("Sleep: the machine does not go to sleep by itself while a run is up (run.keep_awake); closing a laptop's lid can still do it");
+    print("Memory: where it runs out, the system takes a worker before its supervisor, which tells why the run ended");
+    print("Crash: a run goes on from its last good checkpoint (run.restarts_per_hour)");
+    print("Restart of the machine: it is told as interrupted, and continue goes on; what waits in the queue starts by itself");
+    print("Notification: " + notice);
+    return ExitCode::Completed;
+}
+
+}  // namespace lathe::trainer

@@ -1,0 +1,124 @@
+// labels: process
+// timeout: 300
+// A run whose worker crashed goes on from its last good checkpoint, so often and no more, and never into the same crash.
+#include "base/exit_code.h"
+#include "launch/restart.h"
+#include "launch/verbs.h"
+#include "supervised.h"
+
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace lathe;
+using namespace lathe::test;
+using launch::Crash;
+using rundir::State;
+
+static constexpr std::int64_t kMinute = 60'000'000'000;
+
+class TestRestart : public QObject {
+    Q_OBJECT
+
+    static std::string why(const rundir::RunFolder& run, int session) { return rundir::readSession(run, session)->why; }
+
+private Q_SLOTS:
+    void soOftenAnHourAndNeverTheSameTwice() {
+        std::vector<Crash> earlier;
+        QVERIFY(!launch::chooseRestart(earlier, {0, 10, "x"}, 0).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {0, 10, "x"}, 0).why.empty());   // nobody wished for it
+        for (int crash = 0; crash < 3; ++crash) {
+            const Crash now{crash * 10 * kMinute, 10 + crash, "x"};
+            QVERIFY(launch::chooseRestart(earlier, now, 3).goesOn);
+            earlier.push_back(now);
+        }
+        QVERIFY(!launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 3).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 4).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {60 * kMinute, 100, "x"}, 3).goesOn);     // the first is an hour ago
+        QVERIFY(!launch::chooseRestart(earlier, {500 * kMinute, 11, "x"}, 3).goesOn);    // the same crash once more
+        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 11, "y"}, 3).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 14, "x"}, 3).goesOn);
+    }
+    void onlyWhatNobodyExplainsIsACrash() {
+        launch::EndFacts end;
+        end.exit.signal = SIGSEGV;
+        QVERIFY(!launch::crashCause(end).empty());
+        launch::EndFacts changed = end;
+        changed.stopAsked = true;
+        QVERIFY(launch::crashCause(changed).empty());
+        changed = end;
+        changed.killedBy = "it did not get on for 300 s";
+        QVERIFY(launch::crashCause(changed).empty());
+        changed = end;
+        changed.isCommand = true;
+        QVERIFY(launch::crashCause(changed).empty());
+        changed = end;
+        changed.ended = launch::Ended{State::Failed, "no data", {}, {}, false, {}, {}};
+        QVERIFY(launch::crashCause(changed).empty());
+        changed = end;
+        changed.exit.signal = SIGKILL;
+        changed.systemRanOutOfMemory = true;
+        QVERIFY(launch::crashCause(changed).find("memory") != std::string::npos);
+        changed.exit = {0, {}, {}};
+        QVERIFY(!launch::crashCause(changed).empty());
+    }
+    void aCrashedRunGoesOnFromItsLastCheckpoint() {
+        const auto workspace = fresh({});
+        workspace->setScript("until 10; save; until 13; crashonce " + (workspace->scratch() / "once").string() + " 11; until 20; save; end completed, 0");
+        const Answer answer = workspace->ask({"run", "digits-mlp", "--json"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        const auto run = workspace->latest();
+        QCOMPARE(rundir::newestSession(run), 2);
+        const auto crashed = rundir::readSession(run, 1), next = rundir::readSession(run, 2);
+        QVERIFY(crashed->state == State::Killed && crashed->signal == SIGSEGV);
+        QVERIFY2(crashed->why.find("It goes on by itself, restart 1 of at most 3 an hour") != std::string::npos, crashed->why.c_str());
+        QCOMPARE(next->checkpoint, std::string("s001-000000010"));
+        QCOMPARE(next->parentAttempt, std::int64_t{10});
+        QVERIFY(next->state == State::Completed);
+        const auto kinds = eventKinds(run);
+        QCOMPARE(std::count(kinds.begin(), kinds.end(), "restarted"), 1);
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{23});   // what came after the checkpoint is kept, beside the line
+        nothingIsLeft(run);
+    }
+    void theSameCrashAtTheSameUpdateEndsIt() {
+        const auto workspace = fresh("until 10; save; until 13; signal 6");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
+        const auto run = workspace->latest();
+        QCOMPARE(rundir::newestSession(run), 2);
+        QVERIFY(launch::standingOf(run).state == State::Killed);
+        QVERIFY2(why(run, 2).find("would only come once more") != std::string::npos, why(run, 2).c_str());
+        nothingIsLeft(run);
+    }
+    void crashesThatGoOnEndItToo() {
+        const auto workspace = fresh("points 10; save; points 3; signal 9");   // each time ten updates further
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.restarts_per_hour=2"}).code, 5);
+        const auto run = workspace->latest();
+        QCOMPARE(rundir::newestSession(run), 3);
+        QVERIFY2(why(run, 3).find("restarted 2 times within the last hour") != std::string::npos, why(run, 3).c_str());
+        QCOMPARE(launch::newestOnLine(run), std::string("s003-000000030"));
+    }
+    void withoutACheckpointItIsSaid() {
+        const auto workspace = fresh("points 3; signal 11");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
+        QCOMPARE(rundir::newestSession(workspace->latest()), 1);
+        QVERIFY2(why(workspace->latest(), 1).find("There is no checkpoint yet") != std::string::npos, why(workspace->latest(), 1).c_str());
+    }
+    void whatTheWorkerExplainsIsNotTriedAgain() {
+        const auto workspace = fresh("points 10; save; end failed, 3");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 3);
+        QCOMPARE(rundir::newestSession(workspace->latest()), 1);
+    }
+    void aRestartedRunIsStoppedAsAnyOther() {
+        const auto workspace = fresh({});
+        workspace->setScript("until 10; save; until 13; crashonce " + (workspace->scratch() / "once").string() + " 9; train");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return rundir::newestSession(run) == 2 && launch::standingOf(run).state == State::Running; }));
+        QCOMPARE(workspace->ask({"stop", "latest", "--json"}).json().value("state", ""), std::string("stopped"));
+        nothingIsLeft(run);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRestart)
+#include "tst_restart.moc"
