@@ -74,6 +74,7 @@ ExitCode eval(const Options& options);
 ExitCode exportRun(const Options& options);
 ExitCode exportEventFiles(const Options& options);
 ExitCode importLogs(const Options& options);
+ExitCode checkpoints(const Options& options);
 ExitCode pin(const Options& options);
 ExitCode unpin(const Options& options);
 ExitCode deleteRun(const Options& options);

@@ -59,6 +59,7 @@ constexpr std::array kVerbs = {
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
     Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder: of the best checkpoint, or of RUN@STEP", Target, exportRun},
     Verb{"import", "FOLDER", "Take over TensorBoard event files: each folder with some becomes a run; again adds what is new", Target, importLogs},
+    Verb{"checkpoints", "RUN", "List checkpoints with what the rule keeps and would remove, and why; --set checkpoint.keep_last=1 asks about another rule", Target | Settings, checkpoints},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
     Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP remove one of its checkpoints for good", Target, deleteRun},

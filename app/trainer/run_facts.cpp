@@ -48,7 +48,8 @@ json checkpointsJson(const RunFolder& run) {
     for (const auto& info : rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>())) {
         const bool usable = info.problem.empty();
         list.push_back({{"step", info.step.value()}, {"session", info.session}, {"folder", info.folder}, {"valid", usable}, {"problem", usable ? json() : json(info.problem)},
-                        {"metrics", metricsJson(info.metrics)}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned}});
+                        {"metrics", metricsJson(info.metrics)}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned},
+                        {"verified", timeJson(info.verifiedNs)}});
     }
     return list;
 }

@@ -1,4 +1,4 @@
-// pin and unpin: a pinned checkpoint is never removed by the rule that keeps the newest and the best.
+// pin and unpin: a pinned checkpoint is never removed by the rule that keeps the newest and the best, unless it is let go.
 #include "actions.h"
 
 #include "base/file_system.h"
@@ -18,6 +18,7 @@ static ExitCode change(const Options& options, bool pinned) {
     const auto edited = rundir::editUser(FileSystem::real(), run, [&, name = folder](rundir::UserRecord& user) {
         std::erase(user.pinned, name);
         if (pinned) user.pinned.push_back(name);
+        else std::erase(user.forked, name);
     });
     if (!edited) return fail(options, edited.error());
     if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"pinned", pinned}});

@@ -371,6 +371,8 @@ constexpr void describe(V& v, Of<CheckpointSection>) {
       {.minimum = 1, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
     v(&S::keepBest, "keep_best", "Keep best", "Best checkpoints that are kept.",
       {.minimum = 0, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
+    v(&S::keepEvery, "keep_every", "Keep every", "Checkpoints whose step is a multiple of this are kept as well.",
+      {.minimum = 1, .maximum = 1e12, .unit = "updates", .none = "none beside the newest and the best", .example = "1000", .level = Level::Advanced, .applies = Applies::Resume});
 }
 
 template <typename V>

@@ -177,6 +177,7 @@ struct CheckpointSection {
     Interval every{Interval::Unit::Seconds, 600};
     std::int64_t keepLast = 3;                       ///< newest ones kept, >= 1
     std::int64_t keepBest = 1;                       ///< best ones kept, >= 0
+    std::optional<std::int64_t> keepEvery;           ///< those of every so many updates are kept, >= 1
 };
 
 struct TelemetrySection {

@@ -1,11 +1,14 @@
-// Which checkpoints stay: after each new one the rule of the session's configuration is applied.
-// Thread: the one that owns the writer.
+// Which checkpoints stay: after each new one the rule of the session's configuration is applied. What it would remove can be
+// asked before.
+// Thread: the one that owns the writer; planRetention() any.
 #pragma once
 
 #include "config/sections.h"
+#include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"
 #include "store/run_store.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,10 +18,20 @@ class FileSystem;
 
 namespace lathe::launch {
 
-/// Removes what the rule lets go, never pinned ones, `inUse`, the newest of a branch that was left, or what the run began
-/// from; failures are logged and the folder stays.
-void applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
-                    std::vector<std::string> inUse);
+struct PlannedCheckpoint {
+    rundir::CheckpointInfo info;
+    rundir::KeepChoice choice;
+    std::uint64_t ownBytes = 0;   ///< on disk that no other checkpoint shares: what removing it gives back
+};
+
+/// What the rule of `config` would keep and remove now. Beside what the rule names there stay pinned ones, `inUse`, those
+/// that other runs were made from, the newest of a branch that was left, and what the run began from.
+Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config, const std::vector<std::string>& inUse = {});
+
+/// Removes what the plan lets go; failures are logged and the folder stays. Returns what is left, whole as far as is known,
+/// and was not re-read yet.
+std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
+                                        const std::vector<std::string>& inUse);
 
 /// Takes the name away first, so that a removal that is interrupted leaves nothing that looks like a checkpoint.
 Result<void> removeCheckpoint(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder);

@@ -8,7 +8,6 @@
 #include "launch/export.h"
 #include "launch/memory_end.h"
 #include "launch/notify.h"
-#include "launch/retention.h"
 #include "launch/scratch.h"
 #include "launch/session_row.h"
 #include "launch/verbs.h"
@@ -33,11 +32,14 @@ using rundir::State;
 static constexpr std::int64_t kSecond = 1'000'000'000;
 static constexpr std::int64_t kFlushEvery = kSecond, kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
 
+/// What a run's last checkpoints may take to be re-read before it is called ended; what is left is read in its next session.
+static constexpr std::chrono::milliseconds kLastReading{2000};
+
 static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
 static FileSystem& disk() { return FileSystem::real(); }
 
-Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()), m_crashes(m_options.crashes) {}
+Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()), m_verifier(m_run.checkpoints()), m_crashes(m_options.crashes) {}
 
 Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
@@ -73,6 +75,7 @@ bool Session::turn(int milliseconds) {
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
+    bookVerified();
     releaseOnceSaved();
     climb();
     m_awake.look();
@@ -182,17 +185,6 @@ void Session::sampleDevices() {
     if (points.items.empty()) return;
     live::encode(points, payload);
     if (const auto written = m_segment->write(ownRing(), live::FrameType::Points, payload); !written) log::warning(written.error().text());
-}
-
-void Session::afterCheckpoint() {
-    if (m_book->saves() == m_savesSeen) return;
-    m_savesSeen = m_book->saves();
-    std::vector<std::string> inUse = {m_book->lastCheckpoint()};
-    if (!m_record.checkpoint.empty()) inUse.push_back(m_record.checkpoint);
-    if (const auto named = rundir::parseCheckpointName(m_book->lastCheckpoint())) m_safeStep = named->step.value();
-    m_safeSeconds = m_summary.activeSeconds;
-    applyRetention(disk(), m_run, m_config, *m_writer, inUse);
-    m_summaryDue = true;
 }
 
 // ---- stopping
@@ -380,6 +372,10 @@ void Session::drainLast() {
     giveSpaceBack(m_run.reserve());
     flush();
     afterCheckpoint();
+    if (!m_removed && !m_ladder.discards()) m_verifier.wait(kLastReading);
+    bookVerified();
+    drain(true);
+    flush();
 }
 
 /// What ran out, where, and what would help: into the exit record, and an event for whoever watches.

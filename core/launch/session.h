@@ -16,6 +16,7 @@
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
 #include "launch/time_left.h"
+#include "launch/verifier.h"
 #include "launch/worker_group.h"
 #include "live/control_socket.h"
 #include "live/segment.h"
@@ -81,6 +82,8 @@ private:
     ProgramProcess& program() const { return m_command ? static_cast<ProgramProcess&>(*m_command) : *m_adopted; }
     void sampleDevices();
     void afterCheckpoint();
+    void tidyCheckpoints();
+    void bookVerified();
     void climb();
     void setWishes();
     void tellGoingBack();
@@ -138,6 +141,7 @@ private:
     std::unique_ptr<AdoptedProcess> m_adopted;///< or a script that runs already
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
+    Verifier m_verifier;
     std::optional<DeviceLock> m_device;     ///< shared with others, where no run from the queue has it alone
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more

@@ -29,7 +29,7 @@ static std::int64_t wall() { return Clock::system().wallNs(); }
 
 // ---- settings
 
-static Result<config::RunConfig> withSettings(const config::RunConfig& before, const std::vector<std::string>& settings) {
+Result<config::RunConfig> withSettings(const config::RunConfig& before, const std::vector<std::string>& settings) {
     config::Loaded loaded;
     loaded.config = before;
     config::applySettings(loaded, settings);
@@ -357,6 +357,14 @@ Result<Prepared> prepareRollBack(const RunFolder& run, const std::string& checkp
     return nextSession(run, std::move(lock), "roll-back", checkpoint, sessionOf(checkpoint), changes, 0);
 }
 
+/// Its rule does not remove it from now on. The new run does not depend on that: it has the files under names of its own.
+static void rememberFork(const RunFolder& from, const std::string& checkpoint) {
+    const auto edited = rundir::editUser(disk(), from, [&](rundir::UserRecord& user) {
+        if (std::find(user.forked.begin(), user.forked.end(), checkpoint) == user.forked.end()) user.forked.push_back(checkpoint);
+    });
+    if (!edited) log::warning(edited.error().text());
+}
+
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                                   const Changes& changes, bool weightsOnly, bool replay = false) {
     LATHE_TRY(refuseWithoutCheckpoints(from));
@@ -377,7 +385,9 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     what.session.weightsOnly = weightsOnly;
     what.session.replay = replay;
     what.session.checkpoint = rundir::checkpointName(0, manifest.counters.globalStep);
-    return makeRun(workspace, std::move(what));
+    LATHE_TRY_ASSIGN(Prepared made, makeRun(workspace, std::move(what)));
+    if (!replay) rememberFork(from, checkpoint);
+    return made;
 }
 
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,

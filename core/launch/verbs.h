@@ -106,5 +106,7 @@ Result<void> refuseWithoutCheckpoints(const rundir::RunFolder& run);
 Result<std::map<std::string, std::string>> settingsOf(const rundir::RunFolder& run);
 /// Effective configuration of a session.
 Result<config::RunConfig> configOf(const rundir::RunFolder& run, int session);
+/// "section.key=value" over a configuration; the error lists every problem.
+Result<config::RunConfig> withSettings(const config::RunConfig& before, const std::vector<std::string>& settings);
 
 }  // namespace lathe::launch

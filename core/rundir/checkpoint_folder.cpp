@@ -1,4 +1,4 @@
-// Checkpoints as folders: reading, verifying, listing, retention.
+// Checkpoints as folders: reading, verifying, listing.
 #include "rundir/checkpoint_manifest.h"
 
 #include "base/file_system.h"
@@ -11,7 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <set>
+#include <fcntl.h>
 #include <span>
 #include <sys/stat.h>
 #include <tuple>
@@ -43,11 +43,13 @@ Result<void> checkSize(int fd, const FileEntry& entry) {
                  + std::to_string(entry.bytes), {}, {}};
 }
 
-Result<void> checkContent(int fd, const FileEntry& entry) {
+Result<void> checkContent(int fd, const FileEntry& entry, const Reading& reading) {
+    if (reading.fromDisk) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
     std::vector<std::byte> buffer(1u << 20);
     Hasher hasher;
     std::uint64_t total = 0;
     while (true) {
+        if (!reading.goesOn()) return Error{ErrorCode::Stopped, "Given up while reading " + entry.name, {}, {}};
         const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(total));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fileError("read", entry.name, errno);
@@ -76,12 +78,12 @@ Result<void> checkPieces(int fd, const FileEntry& entry, const CheckpointManifes
     return {};
 }
 
-Result<void> checkFile(const stdfs::path& folder, const FileEntry& entry, const CheckpointManifest& manifest, bool content) {
+Result<void> checkFile(const stdfs::path& folder, const FileEntry& entry, const CheckpointManifest& manifest, const Reading* reading) {
     LATHE_TRY_ASSIGN(const int fd, openBelow(folder, entry.name));
     const OpenFile file(fd);
     LATHE_TRY(checkSize(fd, entry));
-    if (!content) return {};
-    LATHE_TRY(checkContent(fd, entry));
+    if (!reading) return {};
+    LATHE_TRY(checkContent(fd, entry, *reading));
     return checkPieces(fd, entry, manifest);
 }
 
@@ -111,19 +113,20 @@ Result<CheckpointManifest> readCheckpoint(const stdfs::path& folder) {
     auto manifest = readManifestOf(folder);
     if (!manifest) return std::move(manifest).error().in("in checkpoint " + folder.filename().string());
     for (const FileEntry& entry : manifest->files) {
-        auto checked = checkFile(folder, entry, *manifest, false);
+        auto checked = checkFile(folder, entry, *manifest, nullptr);
         if (!checked) return std::move(checked).error().in("in checkpoint " + folder.filename().string());
     }
     return manifest;
 }
 
-Result<Verification> verifyCheckpoint(const stdfs::path& folder) {
+Result<Verification> verifyCheckpoint(const stdfs::path& folder, const Reading& reading) {
     auto manifest = readManifestOf(folder);
     if (!manifest) return std::move(manifest).error().in("in checkpoint " + folder.filename().string());
     Verification out;
     std::string hashes;
     for (const FileEntry& entry : manifest->files) {
-        const auto checked = checkFile(folder, entry, *manifest, true);
+        const auto checked = checkFile(folder, entry, *manifest, &reading);
+        if (!checked && checked.error().code == ErrorCode::Stopped) return checked.error();
         ++out.filesChecked;
         out.bytesChecked += entry.bytes;
         hashes += entry.name + " " + entry.hash + "\n";
@@ -131,6 +134,12 @@ Result<Verification> verifyCheckpoint(const stdfs::path& folder) {
     }
     out.digest = hashHex(std::as_bytes(std::span(hashes)));
     return out;
+}
+
+static void takeVerified(const std::optional<VerifiedRecord>& record, CheckpointInfo& info) {
+    if (!record) return;
+    if (record->badFiles.empty()) info.verifiedNs = record->wallNs;
+    else info.problem = "Damaged: " + record->badFiles.front().text() + (record->badFiles.size() > 1 ? " and " + std::to_string(record->badFiles.size() - 1) + " more files" : "");
 }
 
 std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder, const std::vector<std::string>& pinned) {
@@ -156,6 +165,7 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
             info.wallNs = manifest->wallNs;
             info.metrics = manifest->metrics;
             info.best = manifest->best;
+            takeVerified(readVerified(checkpointsFolder / name), info);
         } else {
             info.problem = shownPaths(manifest.error().sentence);
         }
@@ -195,30 +205,6 @@ std::vector<const CheckpointInfo*> bestFirst(const std::vector<CheckpointInfo>& 
     std::vector<const CheckpointInfo*> out;
     for (const Ranked& one : ranked) out.push_back(one.info);
     return out;
-}
-
-std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,
-                                          const std::string& bestMetric, bool higherIsBetter, const std::vector<std::string>& inUse) {
-    std::vector<const CheckpointInfo*> usable;
-    for (const CheckpointInfo& info : all) {
-        if (info.problem.empty()) usable.push_back(&info);
-    }
-    std::stable_sort(usable.begin(), usable.end(), [](const CheckpointInfo* a, const CheckpointInfo* b) {
-        return std::pair(a->session, a->step) < std::pair(b->session, b->step);
-    });
-    std::set<std::string> kept(inUse.begin(), inUse.end());
-    for (std::size_t i = 0; i < usable.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepLast, 1)); ++i)
-        kept.insert(usable[usable.size() - 1 - i]->folder);
-
-    const auto ranked = bestFirst(all, bestMetric, higherIsBetter);
-    for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(keepBest, 0)); ++i)
-        kept.insert(ranked[i]->folder);
-
-    std::vector<std::string> victims;
-    for (const CheckpointInfo* info : usable) {
-        if (!info->pinned && !kept.contains(info->folder)) victims.push_back(info->folder);
-    }
-    return victims;
 }
 
 }  // namespace lathe::rundir

@@ -1,4 +1,4 @@
-// A checkpoint on disk as seen without LibTorch: manifest, verification, retention. The engine writes the tensors.
+// A checkpoint on disk as seen without LibTorch: manifest, verification. The engine writes the tensors.
 //
 //   checkpoints/s003-000000120/      session 3, global step 120
 //     manifest.json                  written last inside the temporary folder; lists every file and tensor
@@ -6,6 +6,7 @@
 //     optimizer-00000.safetensors …  state as "<parameter>/exp_avg" …
 //     frozen-00000.safetensors …     tensors that no update can change
 //     trainer.json                   counters and small state, < 1 MiB, floats as exact text
+//     verified.json                  when it was re-read and what was found; added later by the supervisor
 // A folder whose name starts with "." (".s003-000000120") is unfinished. Rename publishes it.
 // Session 0 holds what came from another run (fork, start from weights); the manifest inside still names its origin, so
 // a loader does not demand that run and session match the folder.
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -88,7 +90,20 @@ struct Verification {
     std::vector<BadFile> badFiles;
     bool ok() const { return badFiles.empty(); }
 };
-Result<Verification> verifyCheckpoint(const std::filesystem::path& folder);
+/// How a checkpoint is read: by default as fast as it goes.
+struct Reading {
+    bool fromDisk = false;                        ///< what the system still has of it in memory proves nothing and is dropped first
+    std::function<bool()> goesOn = [] { return true; };  ///< asked every MiB; false: given up (Stopped)
+};
+Result<Verification> verifyCheckpoint(const std::filesystem::path& folder, const Reading& reading = {});
+
+/// verified.json of a checkpoint: when it was re-read, and what was wrong with it.
+struct VerifiedRecord {
+    std::int64_t wallNs = 0;
+    std::vector<BadFile> badFiles;
+};
+Result<void> writeVerified(FileSystem& fs, const std::filesystem::path& folder, const Verification& found, std::int64_t wallNs);
+std::optional<VerifiedRecord> readVerified(const std::filesystem::path& folder);   ///< nothing: it was not, as far as can be read
 
 struct CheckpointInfo {
     std::string folder;                           ///< name below checkpoints/
@@ -97,7 +112,8 @@ struct CheckpointInfo {
     UpdateAttempt attempt;                        ///< update attempts when it was saved
     std::uint64_t bytes = 0;
     std::int64_t wallNs = 0;
-    std::string problem;                          ///< why it cannot be used, or empty
+    std::int64_t verifiedNs = 0;                  ///< when it was re-read and found whole; 0: it was not
+    std::string problem;                          ///< why it cannot be used, or empty; also what was found when it was re-read
     std::map<std::string, std::string> metrics;
     bool best = false, pinned = false;
 };
@@ -106,10 +122,5 @@ std::vector<CheckpointInfo> listCheckpoints(const std::filesystem::path& checkpo
 
 /// Usable ones that have a value of `metric` (a series), the best first. Of equal ones the lower eval/loss, then the older.
 std::vector<const CheckpointInfo*> bestFirst(const std::vector<CheckpointInfo>& all, const std::string& metric, bool higherIsBetter);
-
-/// Which folders a retention rule lets go: never the last `keepLast` usable ones, the best `keepBest` by `bestMetric`,
-/// pinned ones, or `inUse`. Unusable ones do not count towards keepLast.
-std::vector<std::string> retentionVictims(const std::vector<CheckpointInfo>& all, std::int64_t keepLast, std::int64_t keepBest,
-                                          const std::string& bestMetric, bool higherIsBetter, const std::vector<std::string>& inUse);
 
 }  // namespace lathe::rundir

@@ -307,6 +307,7 @@ static Result<UserRecord> readUserFrom(const json& object, const std::string& fi
     out.star = reader.flag("star", false);
     out.archived = reader.flag("archived", false);
     out.pinned = reader.texts("pinned");
+    out.forked = reader.texts("forked");
     LATHE_TRY(reader.check());
     return out;
 }
@@ -332,6 +333,7 @@ Result<void> editUser(FileSystem& fs, const RunFolder& run, const std::function<
     merged["star"] = user.star;
     merged["archived"] = user.archived;
     merged["pinned"] = user.pinned;
+    merged["forked"] = user.forked;
     return replaceFile(fs, run.userJson(), jsonText(merged));
 }
 

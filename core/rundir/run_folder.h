@@ -191,6 +191,7 @@ struct UserRecord {
     std::vector<std::string> tags;
     bool star = false, archived = false;
     std::vector<std::string> pinned;   ///< checkpoint folder names
+    std::vector<std::string> forked;   ///< those that other runs were made from
 };
 
 struct BestValue {

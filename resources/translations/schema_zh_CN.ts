@@ -532,6 +532,18 @@
             <translation>保留的最佳检查点数。</translation>
         </message>
         <message>
+            <source>Keep every</source>
+            <translation>保留间隔</translation>
+        </message>
+        <message>
+            <source>Checkpoints whose step is a multiple of this are kept as well.</source>
+            <translation>步数为此值倍数的检查点也会保留。</translation>
+        </message>
+        <message>
+            <source>none beside the newest and the best</source>
+            <translation>除最新和最佳外不另保留</translation>
+        </message>
+        <message>
             <source>Record every</source>
             <translation>记录间隔</translation>
         </message>

@@ -70,10 +70,18 @@ void CheckpointFiles::clearLeftovers() {
     }
 }
 
+/// What re-reading has found damaged is not linked again.
+void CheckpointFiles::dropDamaged() {
+    const auto read = m_previousFiles.empty() ? std::nullopt : rundir::readVerified(m_place.folder / m_place.previous);
+    for (std::size_t i = 0; read && i < read->badFiles.size(); ++i)
+        std::erase_if(m_previousFiles, [&](const rundir::FileEntry& file) { return file.name == read->badFiles[i].name; });
+}
+
 Result<SaveOutcome> CheckpointFiles::write(SavedMoment moment) {
     SaveOutcome outcome{.folder = rundir::checkpointName(m_place.session, moment.counters.globalStep), .reason = moment.reason, .counters = moment.counters,
                         .isBest = moment.isBest, .metrics = moment.metrics};
     Shards shards = shardsOf(moment.parts);
+    dropDamaged();
     LATHE_TRY(checkSpace(shards, moment.counters));
 
     const stdfs::path temporary = m_place.folder / ("." + outcome.folder);

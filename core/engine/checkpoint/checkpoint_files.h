@@ -66,6 +66,7 @@ private:
         std::vector<std::size_t> of;           ///< of each tensor of the state in order: its shard
     };
     void clearLeftovers();
+    void dropDamaged();
     static Shards shardsOf(const std::vector<StatePart>& parts);
     const std::string* sameAsBefore(const rundir::FileEntry& entry) const;
     rundir::FileEntry entryOf(const Shard& shard);

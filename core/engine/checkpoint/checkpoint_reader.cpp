@@ -114,12 +114,13 @@ void copyTensor(const Verified& checkpoint, const rundir::TensorEntry& entry, at
     for (const rundir::Piece& piece : entry.pieces) {
         const MappedTensors& file = checkpoint.tensorFiles.at(piece.file);
         const rundir::TensorRange& range = file.header.tensors.at(piece.key);
-        const at::Tensor block = at::empty(piece.shape, at::TensorOptions(target.scalar_type()));
-        if (block.nbytes() > 0) std::memcpy(block.mutable_data_ptr(), file.file->bytes().data() + range.begin, block.nbytes());
         at::Tensor place = target.detach();
         for (std::size_t axis = 0; axis < piece.shape.size(); ++axis)
             place = place.narrow(static_cast<std::int64_t>(axis), piece.offset[axis], piece.shape[axis]);
-        place.copy_(block);
+        const bool isPlain = place.is_cpu() && place.is_contiguous();   // else by way of a tensor that is
+        const at::Tensor block = isPlain ? place : at::empty(piece.shape, at::TensorOptions(target.scalar_type()));
+        if (block.nbytes() > 0) std::memcpy(block.mutable_data_ptr(), file.file->bytes().data() + range.begin, block.nbytes());
+        if (!isPlain) place.copy_(block);
     }
 }
 

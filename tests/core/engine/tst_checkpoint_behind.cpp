@@ -196,6 +196,19 @@ private Q_SLOTS:
         QCOMPARE(inodeOf(m_folder / "fork/s001-000000004" / file), inodeOf(m_folder / "s001-000000000" / file));
     }
 
+    void aFileThatWasFoundDamagedIsWrittenAnew() {
+        Bench bench(m_folder, 5, true);
+        QVERIFY(bench.save().ok());
+        const stdfs::path first = m_folder / "s001-000000000";
+        std::string content = readFile(first / "frozen-00000.safetensors", 1u << 20).value();
+        content.back() = static_cast<char>(content.back() ^ 1);
+        QVERIFY(FileSystem::real().remove(first / "frozen-00000.safetensors").ok() && replaceFile(FileSystem::real(), first / "frozen-00000.safetensors", content).ok());
+        QVERIFY(rundir::writeVerified(FileSystem::real(), first, rundir::verifyCheckpoint(first).value(), 7).ok());
+        bench.train(1);
+        QVERIFY(bench.again().ok());
+        QVERIFY(isWhole(m_folder / "s001-000000001"));
+    }
+
     /// Whichever goes, in whatever order
     void deletingACheckpointNeverHurtsAnother() {
         std::vector<std::string> names = {"s001-000000000", "s001-000000001", "s001-000000002", "s001-000000003"};

@@ -52,14 +52,6 @@ static CheckpointInfo info(int session, std::int64_t step, const char* accuracy 
     return out;
 }
 
-static std::vector<std::int64_t> left(const std::vector<CheckpointInfo>& all, const std::vector<std::string>& victims) {
-    std::vector<std::int64_t> out;
-    for (const CheckpointInfo& one : all) {
-        if (std::find(victims.begin(), victims.end(), one.folder) == victims.end()) out.push_back(one.step.value());
-    }
-    return out;
-}
-
 class TestCheckpointFolder : public QObject {
     Q_OBJECT
 
@@ -212,38 +204,6 @@ private Q_SLOTS:
         QVERIFY(!judged({{file, "a", {0, 0}, {2, 9223372036854775807}}}));
         QVERIFY(!judged({}));
     }
-    /// SEMANTICS G2: saves 10 … 40, best 10, keep 2: 10, 30 and 40, and the same after a resume
-    void retentionKeepsLastAndBest() {
-        std::vector<CheckpointInfo> all = {info(1, 10, "0.9"), info(1, 20, "0.5"), info(1, 30, "0.7"), info(1, 40, "0.6")};
-        const std::vector<std::int64_t> expected = {10, 30, 40};
-        QVERIFY(left(all, retentionVictims(all, 2, 1, "eval/accuracy", true, {})) == expected);
-        // The same again after a resume: nothing more goes.
-        const std::vector<CheckpointInfo> rest = {all[0], all[2], all[3]};
-        QVERIFY(retentionVictims(rest, 2, 1, "eval/accuracy", true, {}).empty());
-    }
-    /// SEMANTICS G2: 9 comes before 10
-    void retentionOrdersByNumberNotByText() {
-        const std::vector<CheckpointInfo> all = {info(1, 10), info(1, 9), info(1, 8)};
-        const std::vector<std::int64_t> expected = {10, 9};
-        QVERIFY(left(all, retentionVictims(all, 2, 0, "", false, {})) == expected);
-    }
-    /// SEMANTICS G2: torn ones do not count, and the last usable one is never let go
-    void tornPinnedAndUsedOnesDoNotCount() {
-        std::vector<CheckpointInfo> all = {info(1, 10), info(1, 20), info(1, 30), info(1, 40), info(1, 50)};
-        all[4].problem = "Incomplete";
-        all[0].pinned = true;
-        const std::vector<std::int64_t> expected = {10, 20, 40, 50};
-        QVERIFY(left(all, retentionVictims(all, 1, 1, "eval/accuracy", true, {all[1].folder})) == expected);
-        QVERIFY(!retentionVictims(all, 0, 0, "", true, {}).empty());  // the newest usable one stays whatever is asked
-        QVERIFY(left(all, retentionVictims(all, 0, 0, "", true, {})).size() == 3);
-    }
-    void bestOfThreeIgnoresNanAndKeepsTheEarlierOfEquals() {
-        const std::vector<CheckpointInfo> all = {info(1, 1, "nan"), info(1, 2, "0.1"), info(1, 3, "0.5"), info(1, 4, "0.5"), info(1, 5, "0.3"), info(1, 6, "inf"), info(1, 7, "x")};
-        const std::vector<std::int64_t> lowest = {2, 7};
-        QVERIFY(left(all, retentionVictims(all, 1, 1, "eval/accuracy", false, {})) == lowest);
-        const std::vector<std::int64_t> highest = {3, 6, 7};
-        QVERIFY(left(all, retentionVictims(all, 1, 2, "eval/accuracy", true, {})) == highest);
-    }
     void ofEqualOnesTheLowerLossIsBest() {
         std::vector<CheckpointInfo> all = {info(1, 20, "1"), info(1, 40, "1"), info(1, 60, "1"), info(1, 80, "0.9")};
         all[0].metrics["eval/loss"] = "1.057";
@@ -253,6 +213,41 @@ private Q_SLOTS:
         const auto ranked = bestFirst(all, "eval/accuracy", true);
         QCOMPARE(ranked.size(), std::size_t(4));
         QVERIFY(ranked[0] == &all[1] && ranked[1] == &all[2] && ranked[2] == &all[0] && ranked[3] == &all[3]);
+    }
+
+    void whatReReadingFoundIsListed() {
+        const stdfs::path checkpoints = fresh();
+        makeCheckpoint(checkpoints / "s001-000000010", 10);
+        makeCheckpoint(checkpoints / "s001-000000020", 20);
+        put(checkpoints / "s001-000000020/model-00000.safetensors", readFile(checkpoints / "s001-000000010/model-00000.safetensors", 1u << 20).value() + "x");
+        for (const char* name : {"s001-000000010", "s001-000000020"})
+            QVERIFY(writeVerified(disk(), checkpoints / name, verifyCheckpoint(checkpoints / name, {.fromDisk = true}).value(), 77).ok());
+        const auto all = listCheckpoints(checkpoints);
+        QCOMPARE(all[0].verifiedNs, 77);
+        QVERIFY(all[0].problem.empty());
+        QCOMPARE(all[1].verifiedNs, 0);
+        QVERIFY2(all[1].problem.find("model-00000.safetensors") != std::string::npos, all[1].problem.c_str());
+        put(checkpoints / "s001-000000010/verified.json", "{\"format\": 1, \"wall_ns\": \"x\"}");   // says nothing
+        QCOMPARE(listCheckpoints(checkpoints)[0].verifiedNs, 0);
+        QVERIFY(listCheckpoints(checkpoints)[0].problem.empty());
+    }
+    void damageThatOnlyReReadingFindsIsListed() {
+        const stdfs::path checkpoints = fresh();
+        makeCheckpoint(checkpoints / "s001-000000010", 10);
+        std::string content = readFile(checkpoints / "s001-000000010/model-00000.safetensors", 1u << 20).value();
+        content.back() = static_cast<char>(content.back() ^ 1);
+        put(checkpoints / "s001-000000010/model-00000.safetensors", content);
+        QVERIFY(listCheckpoints(checkpoints)[0].problem.empty());
+        QVERIFY(writeVerified(disk(), checkpoints / "s001-000000010", verifyCheckpoint(checkpoints / "s001-000000010").value(), 77).ok());
+        const auto all = listCheckpoints(checkpoints);
+        QVERIFY2(all[0].problem.starts_with("Damaged: model-00000.safetensors"), all[0].problem.c_str());
+    }
+    void readingCanBeGivenUp() {
+        const stdfs::path checkpoints = fresh();
+        makeCheckpoint(checkpoints / "s001-000000010", 10);
+        const auto found = verifyCheckpoint(checkpoints / "s001-000000010", {.goesOn = [] { return false; }});
+        QVERIFY(!found.ok());
+        QCOMPARE(found.error().code, ErrorCode::Stopped);
     }
 };
 

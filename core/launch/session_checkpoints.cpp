@@ -1,0 +1,48 @@
+// What the supervisor does about checkpoints that its worker has published: the rule that removes old ones, and re-reading.
+#include "launch/session.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/log.h"
+#include "launch/retention.h"
+#include "rundir/checkpoint_manifest.h"
+
+namespace lathe::launch {
+
+void Session::afterCheckpoint() {
+    if (m_book->saves() == m_savesSeen) return;
+    m_savesSeen = m_book->saves();
+    m_verifier.forget(m_book->lastCheckpoint());   // one of that name may have been replaced
+    if (const auto named = rundir::parseCheckpointName(m_book->lastCheckpoint())) m_safeStep = named->step.value();
+    m_safeSeconds = m_summary.activeSeconds;
+    tidyCheckpoints();
+    m_summaryDue = true;
+}
+
+/// The rule is applied, and what was not re-read yet is put in line for it.
+void Session::tidyCheckpoints() {
+    std::vector<std::string> inUse = {m_book->lastCheckpoint()};
+    if (!m_record.checkpoint.empty()) inUse.push_back(m_record.checkpoint);
+    for (const std::string& folder : applyRetention(FileSystem::real(), m_run, m_config, *m_writer, inUse)) m_verifier.add(folder);
+}
+
+/// Keeps what re-reading found with the checkpoint; a damaged one is said.
+void Session::bookVerified() {
+    const auto findings = m_verifier.take();
+    if (findings.empty()) return;
+    for (const auto& [folder, inode, found] : findings) {
+        const auto place = m_run.checkpoints() / folder;
+        if (inode == 0 || Verifier::inodeOf(place) != inode) {   // removed or replaced meanwhile
+            m_verifier.forget(folder);
+            continue;
+        }
+        const auto written = rundir::writeVerified(FileSystem::real(), place, found, Clock::system().wallNs());
+        if (!written) log::warning(written.error().text());
+        if (!found.ok())
+            tellEvent("checkpoint_damaged", "Checkpoint " + folder + " was re-read and is damaged: " + found.badFiles.front().text() + ". It is no longer offered; older ones are kept");
+    }
+    tidyCheckpoints();
+    m_summaryDue = true;
+}
+
+}  // namespace lathe::launch

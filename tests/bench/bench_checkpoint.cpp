@@ -1,0 +1,268 @@
+// needs: lathe_engine
+// Checkpoints of about 200 MB: how long training stands still beside one copy of the same bytes, how long until they are
+// durable beside a plain write and fsync, how much training slows down meanwhile, and opening and loading beside torch.load
+// and safetensors where a Python with both is given. Rounds are interleaved, medians are compared. Prints JSON lines.
+// Usage: bench_checkpoint [python with torch and safetensors] [rounds] [folder on the disk to measure]
+#include "engine/checkpoint/checkpoint_reader.h"
+#include "engine/checkpoint/checkpoint_writer.h"
+#include "engine/train/model_state.h"
+#include "engine/train/trainer.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+using namespace lathe;
+using namespace lathe::engine;
+
+namespace {
+
+namespace stdfs = std::filesystem;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void tell(const char* metric, double value, const char* unit, const char* peer = "") {
+    std::printf("{\"bench\": \"checkpoint\", \"case\": \"200 MB\", \"peer\": \"%s\", \"metric\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", peer, metric, value, unit);
+    std::fflush(stdout);
+}
+
+[[noreturn]] void fail(const Error& error) {
+    std::fprintf(stderr, "%s\n", error.text().c_str());
+    std::exit(1);
+}
+
+config::OptimizerSection recipe() {
+    config::OptimizerSection section;
+    section.learningRate = 1e-4;
+    return section;
+}
+
+config::ModelSection fiveLayers() {
+    config::ModelSection section;
+    section.hidden = {2000, 2000, 2000, 2000, 2000};
+    return section;
+}
+
+/// A model of 17.6 million parameters with AdamW: 211 MB of state.
+struct Parts {
+    Parts() : model(makeModel(fiveLayers(), {.features = 784, .outputs = 10}, 1, at::kFloat, at::kCPU).value()), table(*model), storage(table),
+              optimizer(Optimizer::make(recipe(), storage).value()), modelState(*model, table) {
+        state.add(modelState);
+        state.add(*optimizer);
+        state.add(progress);
+        optimizer->step(1e-4);
+    }
+    /// Another state, so that nothing can be linked.
+    void move() {
+        const at::NoGradGuard noGrad;
+        for (const StateTensor& item : state.tensors()) item.tensor.add_(1e-6);
+        progress.counters.globalStep = progress.counters.globalStep.next();
+        progress.counters.updateAttempts = progress.counters.updateAttempts.next();
+    }
+    std::uint64_t bytes() const {
+        std::uint64_t all = 0;
+        for (const StateTensor& item : state.tensors()) all += item.tensor.nbytes();
+        return all;
+    }
+    std::unique_ptr<Model> model;
+    ParamTable table;
+    FlatStorage storage;
+    std::unique_ptr<Optimizer> optimizer;
+    ModelState modelState;
+    Progress progress;
+    TrainState state;
+};
+
+double plainWrite(const stdfs::path& file, const at::Tensor& bytes) {
+    const double start = now();
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const auto* data = static_cast<const std::byte*>(bytes.const_data_ptr());
+    for (std::size_t at = 0; at < bytes.nbytes();) {
+        const ssize_t done = ::write(fd, data + at, std::min<std::size_t>(bytes.nbytes() - at, 1u << 20));
+        if (done <= 0) std::abort();
+        at += static_cast<std::size_t>(done);
+    }
+    if (::fsync(fd) != 0) std::abort();
+    ::close(fd);
+    const double seconds = now() - start;
+    stdfs::remove(file);
+    return seconds;
+}
+
+void clear(const stdfs::path& folder, const std::string& butFor) {
+    for (const auto& entry : stdfs::directory_iterator(folder))
+        if (entry.path().filename() != butFor) stdfs::remove_all(entry.path());
+}
+
+/// Returns the folder name of a checkpoint that is left.
+std::string stallAndDurability(const stdfs::path& folder, int rounds) {
+    Parts parts;
+    CheckpointWriter writer(FileSystem::real(), {.folder = folder, .runId = "bench", .configHash = {}, .layout = "single", .previous = {}}, parts.state, {}, {});
+    if (!writer.waitsBecause().empty()) std::fprintf(stderr, "%s\n", writer.waitsBecause().c_str());
+    const auto size = static_cast<std::int64_t>(parts.bytes());
+    const at::Tensor source = at::ones({size}, at::kByte), ready = at::zeros({size}, at::kByte);
+    std::vector<double> copies, stalls, durable, plain;
+    for (int round = 0; round < rounds + 1; ++round) {
+        parts.move();
+        double start = now();
+        std::memcpy(ready.mutable_data_ptr(), source.const_data_ptr(), source.nbytes());
+        copies.push_back(now() - start);
+        start = now();
+        writer.begin({.progress = parts.progress, .metrics = {}, .isBest = false, .probe = {}, .reason = "interval"});
+        stalls.push_back(now() - start);
+        const auto saved = writer.finish();
+        if (!saved) fail(saved.error());
+        durable.push_back(now() - start);
+        clear(folder, writer.newest());
+        plain.push_back(plainWrite(folder / "plain", source));
+        if (round == 0) for (auto* times : {&copies, &stalls, &durable, &plain}) times->clear();  // warming up
+    }
+    tell("bytes", static_cast<double>(size), "B");
+    tell("copy", median(copies), "s", "memcpy");
+    tell("stall", median(stalls), "s");
+    tell("stall_ratio", median(stalls) / median(copies), "of one copy", "memcpy");
+    tell("plain_write", median(plain), "s", "write + fsync");
+    tell("durable", median(durable), "s");
+    tell("durable_ratio", median(durable) / median(plain), "of a plain write", "write + fsync");
+    return writer.newest();
+}
+
+/// Steps with their wall time: which began and ended while a checkpoint was being written, and which saw none.
+class Steps final : public WindowSource, public Hook {
+public:
+    explicit Steps(const CheckpointWriter& writer) : m_writer(writer) {
+        m_batch.ids.resize(16);
+        m_batch.input = at::sin(at::arange(16 * 784, at::kFloat) * 0.37f).view({16, 784});
+        m_batch.target = at::arange(16, at::kLong) % 10;
+    }
+    Result<void> load(const plan::Window&, const plan::Sharing::Share&, std::vector<Batch>& out) override {
+        const double at = now();
+        const bool writes = m_saving && !m_writer.ended();
+        if (m_last > 0 && m_begun) begun.push_back(at - m_last);
+        else if (m_last > 0 && m_wrote && writes) writing.push_back(at - m_last);
+        else if (m_last > 0 && !m_wrote && !writes) quiet.push_back(at - m_last);
+        m_last = at;
+        m_wrote = writes;
+        m_begun = false;
+        out.assign(1, m_batch);
+        return {};
+    }
+    std::string_view hookName() const override { return "steps"; }
+    void at(const HookContext& context, Wishes&) override {
+        if (context.point == Point::BeforeSave) m_saving = m_begun = true;
+        if (context.point != Point::AfterSave) return;
+        m_saving = false;
+        if (!context.save->error.empty()) std::fprintf(stderr, "%s\n", context.save->error.c_str());
+        seconds.push_back(context.save->seconds);
+        stalls.push_back(context.save->stallSeconds);
+    }
+    std::vector<double> quiet, writing, begun, seconds, stalls;
+
+private:
+    const CheckpointWriter& m_writer;
+    Batch m_batch;
+    double m_last = 0;
+    bool m_saving = false, m_begun = false, m_wrote = false;
+};
+
+void slowDown(const stdfs::path& folder, int threads) {
+    at::set_num_threads(threads);
+    Parts parts;
+    CheckpointWriter writer(FileSystem::real(), {.folder = folder, .runId = "bench", .configHash = {}, .layout = "single", .previous = {}}, parts.state, {}, {});
+    Steps steps(writer);
+    config::RunConfig config;
+    dataset::Info info;
+    info.classNames.assign(10, "c");
+    info.classCounts.assign(10, 1);
+    const auto task = makeTask(config, info).value();
+    auto best = BestValue::make({}, metricsOf(*task)).value();
+    auto curve = Curve::constant(1e-4);
+    const auto parallel = makeSingleProcess();
+    const auto precision = makePrecision({}).value();
+    plan::OrderShape shape{.samples = 16'000, .batchSize = 16, .microBatches = 1};
+    PlannedAccumulation accumulation(shape);
+    ActiveTime time{Clock::system()};
+    TrainerParts made{.task = task.get(), .model = parts.model.get(), .storage = &parts.storage, .optimizer = parts.optimizer.get(), .parallel = parallel.get(),
+                      .precision = precision.get(), .accumulation = &accumulation, .windows = &steps, .curve = &curve, .best = &best, .progress = &parts.progress,
+                      .saver = &writer, .time = &time, .hooks = {&steps}};
+    TrainerSettings settings;
+    settings.maxUpdates = 160;
+    settings.saveEvery = {Interval::Unit::Updates, 20};
+    settings.probes = false;
+    const Ending ending = Trainer(made, settings).run();
+    if (ending.state != rundir::State::Completed) std::fprintf(stderr, "%s\n", ending.why.c_str());
+    clear(folder, {});
+    const double slower = median(steps.writing) / median(steps.quiet);
+    const std::string name = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    tell("step", median(steps.quiet), "s", name.c_str());
+    tell("steps_while_writing", static_cast<double>(steps.writing.size()), "", name.c_str());
+    tell("slow_down_while_writing", slower, "", name.c_str());
+    const double lost = median(steps.stalls) + (slower - 1) * median(steps.seconds);
+    tell("slow_down_saving_every_minute", 1 + lost / 60, "", name.c_str());
+}
+
+void opening(const stdfs::path& checkpoint, const char* python, int rounds) {
+    at::set_num_threads(1);
+    std::vector<double> first, loads;
+    Parts parts;
+    for (int round = 0; round < rounds; ++round) {
+        double start = now();
+        const auto manifest = rundir::readCheckpoint(checkpoint);
+        if (!manifest) fail(manifest.error());
+        const auto& piece = manifest->tensors.front().pieces.front();
+        const auto file = MappedFile::open(checkpoint, piece.file);
+        if (!file) fail(file.error());
+        const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
+        const auto header = rundir::parseSafetensorsHeader(text, text.size(), piece.file);
+        if (!header) fail(header.error());
+        const auto range = header->tensors.at(piece.key);
+        const at::Tensor tensor = at::from_blob(const_cast<std::byte*>((*file)->bytes().data() + range.begin), range.shape, at::kFloat);
+        if (tensor.sum().item<float>() == 0.12345f) std::printf("\n");
+        first.push_back(now() - start);
+        start = now();
+        const auto loaded = loadCheckpoint(checkpoint, parts.state);
+        if (!loaded) fail(loaded.error());
+        loads.push_back(now() - start);
+    }
+    tell("first_tensor", median(first), "s");
+    tell("verified_load", median(loads), "s");
+    if (!*python) return;
+    const std::string command = std::string(python) + " " + LATHE_SOURCE_DIR + "/tests/bench/checkpoint_torch.py " + checkpoint.string() + " " + std::to_string(rounds);
+    FILE* answer = ::popen(command.c_str(), "r");
+    double torchLoad = 0, safetensors = 0;
+    if (!answer || std::fscanf(answer, "{\"torch_load\": %lf, \"safetensors_load\": %lf}", &torchLoad, &safetensors) != 2) std::fprintf(stderr, "no answer of %s\n", command.c_str());
+    if (answer) ::pclose(answer);
+    tell("torch_load", torchLoad, "s", "torch.load");
+    tell("safetensors_load", safetensors, "s", "safetensors");
+    tell("first_tensor_ratio", median(first) / torchLoad, "of torch.load", "torch.load");
+    tell("verified_load_ratio", median(loads) / safetensors, "of safetensors' load", "safetensors");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const char* python = argc > 1 ? argv[1] : "";
+    const int rounds = argc > 2 ? std::atoi(argv[2]) : 7;
+    std::string place = (stdfs::path(argc > 3 ? argv[3] : "/var/tmp") / "lathe-bench-XXXXXX").string();
+    if (!::mkdtemp(place.data())) return std::perror("mkdtemp"), 1;
+    const stdfs::path folder(place);
+    const std::string left = stallAndDurability(folder, rounds);
+    opening(folder / left, python, rounds);
+    for (const int threads : {1, 2}) slowDown(folder, threads);
+    stdfs::remove_all(folder);
+    return 0;
+}

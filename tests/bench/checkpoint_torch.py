@@ -1,0 +1,33 @@
+"""Seconds that torch.load and safetensors take for the tensors of one of our checkpoints. Usage: checkpoint_torch.py FOLDER ROUNDS"""
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+import torch
+from safetensors.torch import load_file
+
+folder, rounds = sys.argv[1], int(sys.argv[2])
+torch.set_num_threads(1)
+files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".safetensors")]
+
+
+def seconds(what):
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        what()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+everything = {os.path.basename(name): load_file(name) for name in files}
+with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as place:
+    path = os.path.join(place, "state.pt")
+    torch.save(everything, path)
+    del everything
+    first = lambda: next(iter(next(iter(torch.load(path, weights_only=True).values())).values())).sum()
+    first()
+    print(json.dumps({"torch_load": seconds(first), "safetensors_load": seconds(lambda: [load_file(name) for name in files])}))
