@@ -383,7 +383,7 @@ void Session::tellMemory(SessionEnd& end) {
     const int rank = decidingRank();
     const auto& ended = m_book->ended(rank);
     m_record.memory = memoryOfEnd(ended ? ended->memory : std::nullopt, m_segment->heartbeat(rank).value_or(live::Heartbeat()), rank, m_config);
-    end.why = end.why + (end.why.ends_with('.') ? " " : ". ") + rundir::sentenceOf(*m_record.memory);
+    if (!ended || !ended->memory) end.why += ". " + rundir::sentenceOf(*m_record.memory);
     std::string text = rundir::sentenceOf(*m_record.memory);
     for (std::size_t i = 0; i < m_record.memory->remedies.size(); ++i) text += (i == 0 ? ". What would help: (" : "; (") + std::to_string(i + 1) + ") " + rundir::sentenceOf(m_record.memory->remedies[i]);
     tellEvent("out_of_memory", text, rundir::memoryJson(*m_record.memory).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -84,6 +84,7 @@ StackReader::StackReader(const rundir::RunFolder& run, const std::vector<ChildPr
         stack.isStopped = state.starts_with("T") || state.starts_with("t");
         const bool canAnswer = !problem && !stack.isStopped && catches(status, SIGURG);
         if (stack.isStopped) stack.note += ": what is stopped shows no stack; kill -CONT " + std::to_string(pid) + " lets it go on";
+        else if (!canAnswer && !state.empty()) stack.note += ": it does not tell its stack";
         if (canAnswer) workers[rank].signal(SIGURG);
         m_isOpen.push_back(canAnswer);
         m_logs.push_back(log);

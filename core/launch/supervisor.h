@@ -65,6 +65,7 @@
 //                  "samples": [ids of the window, at most 1000], "sample_count": n}
 //   micro_batch_halved {"from": n, "to": n (samples at a time), "attempt": n, "memory": {…} (where this rank's ran out)}:
 //                  memory ran out and the window begins again in smaller parts, for the rest of the run
+//   evaluation_halved {"to": n, "memory": {…}}: the same in an evaluation, for the rest of the session
 //   micro_batch_limit {"most_samples": n}: a session goes on with such a limit
 //   holds         {}: paused by itself; the supervisor answers with Control::pause, and a person ends it as any pause
 //   After loading a checkpoint that has a best value, "best" is told once for it.

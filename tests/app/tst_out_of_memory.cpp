@@ -139,6 +139,33 @@ private Q_SLOTS:
         QCOMPARE(record.counters->updateAttempts.value(), 0);
     }
 
+    void evaluationsAreComputedInPartsOnlyWhereThatIsWished() {
+        const QStringList evaluating{"evaluation.every=4 updates", "evaluation.batch_size=15", "plugins.hungry.most_evaluated=4"};
+        QCOMPARE(train(evaluating).code, static_cast<int>(ExitCode::OutOfMemory));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QCOMPARE(record.memory->facts.doing, std::string("evaluating"));
+        QCOMPARE(record.memory->remedies.front().edits.front().key, std::string("evaluation.batch_size"));
+        QVERIFY(record.memory->remedies.front().whenGoingOn);
+        QCOMPARE(m_work->ask({"continue", "latest", "--remedy", "1", "--json", "--set", "plugins.hungry.most_evaluated=8"}).code, 0);
+        for (const char* ranks : {"parallel.ranks=1", "parallel.ranks=2"}) {
+            const QStringList world{ranks, "accumulation.micro_batches=2", "data.batch_size=8"};
+            const auto halved = completed(world + evaluating + QStringList{"guard.on_out_of_memory=halve"});
+            QVERIFY(eventsOf(halved, "evaluation_halved").size() == 2);   // 8, 4
+            const auto whole = completed(world + QStringList{"evaluation.every=4 updates", "evaluation.batch_size=15"});
+            const auto losses = valuesOf(halved, "eval/loss"), expected = valuesOf(whole, "eval/loss");
+            QCOMPARE(losses.size(), std::size_t(2));
+            for (std::size_t i = 0; i < losses.size(); ++i) QVERIFY(std::abs(losses[i] - expected.at(i)) <= 1e-6 * std::abs(expected.at(i)));
+        }
+    }
+
+    void whatRunsOutBeforeTrainingIsToldToo() {
+        QCOMPARE(train({"model.name=mlp", "model.hidden=60000, 60000", "plugins.use=hungry", "plugins.hungry.memory_mib=500"}).code, static_cast<int>(ExitCode::OutOfMemory));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QCOMPARE(record.memory->facts.doing, std::string("building the model"));
+        QCOMPARE(record.memory->facts.device, std::string("cpu"));
+        QCOMPARE(record.memory->remedies.front().edits.front().key, std::string("model.hidden"));
+    }
+
     void allRanksAgreeWhereOneFallsShort() {
         const QStringList ranks{"parallel.ranks=2", "parallel.check_replicas=1 updates", "run.max_updates=12"};
         for (const char* reduction : {"parallel.reduce_at=window", "parallel.reduce_at=micro_step", "parallel.reduction=tree"}) {

@@ -15,6 +15,7 @@ namespace {
 
 struct Appetite {
     std::int64_t mostSamples = 0;       ///< in a micro-batch that is trained on, 0: any number; more look to a GPU's allocator like too much
+    std::int64_t mostEvaluated = 0;     ///< the same in an evaluation
     std::int64_t fromAttempt = 0;       ///< update attempts before it (from 0) have room enough, and do not sleep
     std::int64_t mibPerSample = 0;      ///< really taken from main memory in a forward pass
     std::int64_t sleepAt = -1;          ///< update attempt (from 0) at which it never comes back
@@ -40,17 +41,22 @@ public:
     }
     at::Tensor forward(Context& context, const at::Tensor& input) override {
         const bool here = m_appetite.onRank < 0 || m_appetite.onRank == ownRank();
+        if (!context.training) refuse(m_appetite.mostEvaluated, input.size(0));
         if (here && context.training && context.attempt >= m_appetite.fromAttempt) eat(context, input.size(0));
         return at::linear(input.flatten(1), m_parameters[0].tensor);
     }
 
 private:
     void eat(const Context& context, std::int64_t samples) const {
-        TORCH_CHECK_WITH(OutOfMemoryError, m_appetite.mostSamples == 0 || samples <= m_appetite.mostSamples,
-                         "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.75 GiB of which 120.50 MiB is free. "
-                         "Of the allocated memory 14.50 GiB is allocated by PyTorch, and 1 GiB is reserved.");
+        refuse(m_appetite.mostSamples, samples);
         if (m_appetite.mibPerSample > 0) at::empty({samples, m_appetite.mibPerSample << 18}, at::kFloat).zero_();
         while (m_appetite.sleepAt == context.attempt) ::pause();   // a signal is no reason to go on
+    }
+
+    static void refuse(std::int64_t most, std::int64_t samples) {
+        TORCH_CHECK_WITH(OutOfMemoryError, most == 0 || samples <= most,
+                         "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.75 GiB of which 120.50 MiB is free. "
+                         "Of the allocated memory 14.50 GiB is allocated by PyTorch, and 1 GiB is reserved.");
     }
 
     const Appetite m_appetite;
@@ -75,6 +81,7 @@ void limitMemory(std::int64_t mib) {
 LATHE_PLUGIN("hungry", "1", registry) {
     Appetite appetite;
     appetite.mostSamples = registry.integer("most_samples", 0, 0);
+    appetite.mostEvaluated = registry.integer("most_evaluated", 0, 0);
     appetite.fromAttempt = registry.integer("from_attempt", 0, 0);
     appetite.mibPerSample = registry.integer("mib_per_sample", 0, 0, 1 << 20);
     appetite.sleepAt = registry.integer("sleep_at", -1, -1);

@@ -15,7 +15,7 @@ std::optional<EventKind> kindOf(const std::string& word) {
     if (word == "evaluation") return EventKind::Evaluation;
     if (word == "paused") return EventKind::Pause;
     if (word == "error" || word == "save_failed" || word == "out_of_memory" || word == "checkpoint_damaged") return EventKind::Error;
-    if (word == "warning" || word == "skipped" || word == "guard" || word == "rolled_back" || word == "micro_batch_halved" || word == "hang" || word == "restarted") return EventKind::Warning;
+    if (word == "warning" || word == "skipped" || word == "guard" || word == "rolled_back" || word == "micro_batch_halved" || word == "evaluation_halved" || word == "hang" || word == "restarted") return EventKind::Warning;
     if (word == "resumed") return EventKind::Resume;
     return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "engine/session/steering.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
+#include "engine/train/memory_facts.h"
 #include "engine/train/replica_check.h"
 #include "live/spill.h"
 #include "rundir/json_reader.h"
@@ -40,6 +41,7 @@ Ending endingOf(const Error& error) {
     if (error.code == ErrorCode::OutOfMemory) {
         ending.state = rundir::State::OutOfMemory;
         ending.memory = std::make_shared<rundir::MemoryRecord>(rundir::MemoryRecord{.facts = error.memory ? *error.memory : MemoryFacts()});
+        ending.why += ". " + rundir::sentenceOf(*ending.memory);
     }
     if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
     return ending;
@@ -68,7 +70,7 @@ public:
 
     ExitCode run() {
         auto ending = guarded("running the session", [&] { return train(); });
-        const Ending end = ending.ok() ? *ending : endingOf(ending.error());
+        const Ending end = ending.ok() ? *ending : endingOf(withMemory(ending.error()));
         const Counters counters = m_stateIsThere ? m_setup->progress.counters : m_begin;
         m_pulse.phase(live::Phase::Ended);
         json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};
@@ -86,6 +88,12 @@ public:
     }
 
 private:
+    /// Before training whoever runs out of memory knows no more than that.
+    Error withMemory(Error error) const {
+        if (error.code == ErrorCode::OutOfMemory && !error.memory) error.memory = mainMemoryFacts(std::string(live::name(m_pulse.currentPhase())));
+        return error;
+    }
+
     Result<Ending> train() {
         LATHE_TRY_ASSIGN(m_record, rundir::readSession(m_run, m_number));
         if (!m_record.checkpoint.empty() && !m_record.weightsOnly) {

@@ -82,10 +82,8 @@ Result<std::optional<EvaluationOutcome>> Trainer::evaluateOnce() {
     for (std::int64_t first = 0; first < data.batches(); first += parallel.world()) {
         if (!data.atEnd()) {
             LATHE_TRY_ASSIGN(const Batch batch, data.next());
-            Context context;
-            const at::Tensor output = forward(context, batch.input);
             const std::unique_ptr<MetricPool> part = isAlone ? nullptr : poolOf(*m_parts.task);
-            (isAlone ? *pool : *part).add(output, batch);
+            addEvaluated(isAlone ? *pool : *part, batch);
             if (part) mine.push_back(part->statistics().cpu());  // one that pooled nothing lies on no device
             done += batch.count();
         }

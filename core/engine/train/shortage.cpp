@@ -28,7 +28,8 @@ void Trainer::runMicroStep(std::size_t microBatch, double scale) {
 
 /// With the piece of work that was under way.
 rundir::MemoryRecord Trainer::memoryRecord(const Error& error) const {
-    rundir::MemoryRecord record{.facts = error.memory ? *error.memory : MemoryFacts(), .rank = m_parts.parallel->rank(),
+    const auto facts = error.memory ? error.memory : mainMemoryFacts("reading a batch");   // a loader knows no more
+    rundir::MemoryRecord record{.facts = facts ? *facts : MemoryFacts(), .rank = m_parts.parallel->rank(),
                                 .attempt = m_progress.counters.updateAttempts.value() + 1, .epoch = m_progress.counters.epoch.value()};
     if (record.facts.device.empty()) record.facts.device = m_parts.model->parameters().front().tensor.device().str();
     if (!m_microStep) return record;
@@ -74,9 +75,48 @@ void Trainer::tellSmaller(std::int64_t before, const Error& error) {
     m_parts.log->event("micro_batch_halved", text, facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+static Batch partOf(const Batch& batch, std::int64_t begin, std::int64_t count) {
+    Batch part{batch.input.narrow(0, begin, count), batch.target.narrow(0, begin, count), {}, {}};
+    if (batch.weight.defined()) part.weight = batch.weight.narrow(0, begin, count);
+    part.ids.assign(batch.ids.begin() + begin, batch.ids.begin() + begin + count);
+    return part;
+}
+
+/// A batch of an evaluation, in parts where memory ran out with whole ones. Other ranks need not know: sums are the same but
+/// for rounding.
+void Trainer::addEvaluated(MetricPool& pool, const Batch& batch) {
+    for (std::int64_t begin = 0; begin < batch.count();) {
+        const std::int64_t left = batch.count() - begin, size = m_evaluatedAtOnce > 0 ? std::min(m_evaluatedAtOnce, left) : left;
+        const Batch part = size == batch.count() ? batch : partOf(batch, begin, size);
+        const auto output = evaluated(part);
+        if (!output) continue;
+        pool.add(*output, part);
+        begin += size;
+    }
+}
+
+/// Nothing where memory ran out and a smaller part may fit.
+std::optional<at::Tensor> Trainer::evaluated(const Batch& batch) {
+    try {
+        Context context;
+        return forward(context, batch.input);
+    } catch (...) {
+        const Error error = currentException("evaluating");
+        if (error.code != ErrorCode::OutOfMemory || !m_settings.halvesMicroBatches || batch.count() < 2) throw;
+        m_evaluatedAtOnce = (batch.count() + 1) / 2;
+        rundir::MemoryRecord record = memoryRecord(error);
+        record.shape = batch.input.sizes().vec();
+        const std::string text = rundir::sentenceOf(record) + ". Evaluations compute at most " + std::to_string(m_evaluatedAtOnce) + " samples at a time from here on, until the session ends";
+        if (m_parts.parallel->rank() != 0) visit({.point = Point::Exception, .text = text});
+        else if (m_parts.log) m_parts.log->event("evaluation_halved", text, nlohmann::json({{"to", m_evaluatedAtOnce}, {"memory", rundir::memoryJson(record)}}).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        releaseCachedMemory(batch.input.device());
+        return std::nullopt;
+    }
+}
+
 /// All ranks are at the same place, before the update: its state can be kept.
 void Trainer::endOutOfMemory(const Error& error) {
-    std::string why = error.text();
+    std::string why = m_shortageRecord ? rundir::sentenceOf(*m_shortageRecord) : error.text();
     if (m_settings.halvesMicroBatches) why += ". Its micro-batches cannot be smaller than one sample";
     end(rundir::State::OutOfMemory, why);
     m_ending->lostContact = m_ending->lostContact || !m_shortage;   // the rank that fell short tells of it

@@ -420,13 +420,13 @@ void Trainer::endBy(const Error& error, bool save) {
     rundir::State state = rundir::State::Failed;
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;
-    const bool isFirst = !m_ending;
-    end(state, error.text(), save && isAlone);  // the other ranks are elsewhere
-    if (isFirst && state == rundir::State::OutOfMemory) m_ending->memory = std::make_shared<rundir::MemoryRecord>(memoryRecord(error));
+    const auto memory = state == rundir::State::OutOfMemory ? std::make_shared<rundir::MemoryRecord>(memoryRecord(error)) : nullptr;
+    const std::string text = memory ? rundir::sentenceOf(*memory) : error.text();
+    end(state, text, save && isAlone);  // the other ranks are elsewhere
+    if (m_ending->state == rundir::State::OutOfMemory && !m_ending->memory) m_ending->memory = memory;
     m_microStep.reset();
     m_outOfStep = !isAlone;
     m_ending->lostContact = m_ending->lostContact || error.code == ErrorCode::LostContact;
-    const std::string text = error.text();
     visit({.point = Point::Exception, .text = text});
     if (m_outOfStep) throw OutOfStep{};
 }

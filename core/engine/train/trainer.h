@@ -138,6 +138,8 @@ private:
     Result<UpdateResult> tryUpdate();
     bool beginAgain(const Error& error);
     void tellSmaller(std::int64_t before, const Error& error);
+    void addEvaluated(MetricPool& pool, const Batch& batch);
+    std::optional<at::Tensor> evaluated(const Batch& batch);
     void endOutOfMemory(const Error& error);
     Due dueNow(bool applied);
     void agreeOnWishes(Due& due);
@@ -213,6 +215,7 @@ private:
     std::optional<std::size_t> m_microStep;  ///< the micro-batch of the window that is being computed
     std::optional<Error> m_shortage;         ///< this rank's memory ran out in the window
     std::optional<rundir::MemoryRecord> m_shortageRecord;  ///< what is known of that
+    std::int64_t m_evaluatedAtOnce = 0;      ///< samples, where memory ran out with more in this session; 0: whole batches
     bool m_allFellShort = false;             ///< some rank's did, all know it, and nothing was applied
 
     plan::Window m_window;                   ///< the loaded one

@@ -1,5 +1,6 @@
 // Devices of a machine: from written-out /proc and sysfs files, and from a stand-in for NVIDIA's management library.
 #include "device/devices.h"
+#include "device/proc.h"
 
 #include <QtCore/QDir>
 #include <QtCore/QFile>
@@ -77,6 +78,22 @@ private Q_SLOTS:
         QCOMPARE(found.memoryAvailable, 3 * kGiB);
         QCOMPARE(found.usableCores, 2);
         QCOMPARE(found.physicalCores, 4);
+    }
+
+    void killsForMemoryAreThoseOfTheControlGroup() {
+        QTemporaryDir root;
+        write(root, "proc/vmstat", "nr_free_pages 12\noom_kill 7\n");
+        QCOMPARE(outOfMemoryKills(rootOf(root)), 7u);   // of the machine, where no group tells
+        write(root, "proc/self/cgroup", "0::/outer/inner\n");
+        write(root, "sys/fs/cgroup/outer/inner/memory.events", "low 0\nhigh 3\nmax 12\noom 2\noom_kill 1\noom_group_kill 0\n");
+        QCOMPARE(outOfMemoryKills(rootOf(root)), 1u);
+        write(root, "sys/fs/cgroup/outer/inner/memory.events", "oom_kill many\n");
+        QCOMPARE(outOfMemoryKills(rootOf(root)), 7u);
+        write(root, "proc/self/status", "Name:\tx\nVmSize:\t  2048 kB\nVmHWM:\t 1024 kB\n");
+        QCOMPARE(ownMemory(rootOf(root)).mapped, 2048u * 1024);
+        QCOMPARE(ownMemory(rootOf(root)).peak, 1024u * 1024);
+        QTemporaryDir empty;
+        QCOMPARE(outOfMemoryKills(rootOf(empty)), 0u);
     }
 
     void nonsenseInTheSystemsFilesKeepsDefaults() {
