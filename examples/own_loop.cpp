@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     const std::int64_t updates = argc > 2 ? std::atoll(argv[2]) : 200;
     if (const auto made = makeFolders(FileSystem::real(), folder); !made) return complain(made.error());
 
-    const plan::OrderShape shape{.samples = 256, .batchSize = 16, .microBatches = 2};
+    const plan::OrderShape shape{.samples = 256, .batchSize = 16, .accumulation = plan::fixedWindows(2)};
     Line line;
     Progress progress;
     TrainState state;

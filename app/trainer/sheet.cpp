@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace lathe::trainer {
 
 using launch::Effect;
@@ -28,6 +30,8 @@ static json sheetJson(const rundir::RunFolder& run, const ResumeSheet& sheet) {
     return out;
 }
 
+static std::string rateText(double rate) { return std::isnan(rate) ? "not known" : shortText(rate); }
+
 static std::string lengthText(const std::optional<std::int64_t>& updates) { return updates ? std::to_string(*updates) : "not known before the data are read"; }
 
 static void tellSheetText(const rundir::RunFolder& run, const ResumeSheet& sheet) {
@@ -39,7 +43,7 @@ static void tellSheetText(const rundir::RunFolder& run, const ResumeSheet& sheet
         print("  " + row.key + ": " + row.checkpoint + " -> " + row.form.value_or(row.used) + " (" + std::string(name(row.effect)) + ")" + (row.why.empty() ? "" : " " + row.why));
     }
     if (!any) print("  every setting as in the checkpoint");
-    print("Learning rate of the next update: " + shortText(sheet.rateBefore) + (sheet.rateAfter == sheet.rateBefore ? "" : " -> " + shortText(sheet.rateAfter)));
+    print("Learning rate of the next update: " + rateText(sheet.rateBefore) + (rateText(sheet.rateAfter) == rateText(sheet.rateBefore) ? "" : " -> " + rateText(sheet.rateAfter)));
     print("Updates left: " + lengthText(sheet.left) + (sheet.plannedAfter ? " of " + lengthText(sheet.plannedAfter) : "")
           + (sheet.plannedBefore != sheet.plannedAfter ? " (planned before: " + lengthText(sheet.plannedBefore) + ")" : ""));
     for (const std::string& notice : sheet.notices) print(notice);

@@ -5,14 +5,15 @@
 #include "base/number_text.h"
 #include "before_start.h"
 #include "config/config.h"
+#include "config/plugin_list.h"
 #include "dataset/dataset.h"
 #include "launch/command_facts.h"
+#include "launch/worker_answer.h"
 #include "output.h"
 #include "plan/order.h"
 #include "plan/schedule.h"
 #include "problems.h"
 #include "trial.h"
-#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -71,12 +72,13 @@ static void planLength(const config::RunConfig& config, Found& found) {
     const auto byRule = found.train->info().heldOut;
     const std::int64_t held = byRule ? *byRule : split ? static_cast<std::int64_t>(plan::split(all, config.data.evalFraction, static_cast<std::uint64_t>(config.data.splitSeed)).eval.size()) : 0;
     const plan::OrderShape shape = plan::orderShape(config, all - held);
-    if (shape.updatesPerEpoch() == 0) {
+    const auto perEpoch = shape.updatesPerEpoch();
+    if (perEpoch == 0) {
         found.problems.push_back({"data.batch_size", Severity::Error, "No update fits into an epoch of " + std::to_string(all - held) + " samples"});
         return;
     }
-    std::string sentence = std::to_string(all - held) + " samples to train on, " + std::to_string(held) + " held out; "
-                           + countText(shape.updatesPerEpoch(), "update an epoch", "updates an epoch");
+    std::string sentence = std::to_string(all - held) + " samples to train on, " + std::to_string(held) + " held out";
+    if (perEpoch) sentence += "; " + countText(*perEpoch, "update an epoch", "updates an epoch");
     const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates);
     if (planned) sentence += ", " + std::to_string(planned->value()) + " in all";
     if (const std::string doubt = plan::warmupDoubt(config.schedule.warmupUpdates, planned); !doubt.empty())
@@ -86,11 +88,19 @@ static void planLength(const config::RunConfig& config, Found& found) {
 
 /// Builds the model without memory, in the engine: what does not fit together shows here.
 static std::optional<json> describeModel(const config::RunConfig& config, Found& found) {
-    const auto answer = describeConfig(config);
+    const auto answer = launch::describeConfig(config);
     if (answer) return *answer;
     const bool isSetting = answer.error().code == ErrorCode::Config;
     found.problems.push_back({answer.error().key, isSetting ? Severity::Error : Severity::Warning, answer.error().sentence});
     return std::nullopt;
+}
+
+/// How many updates windows of a plug-in make, which the engine alone can ask.
+static void foretell(const config::RunConfig& config, const json& model, Found& found) {
+    if (config::pluginOf(config.accumulation.rule).empty()) return;
+    std::string sentence = config.accumulation.rule + ": " + countText(model.value("updates_per_epoch", std::int64_t{0}), "update an epoch", "updates an epoch");
+    if (const auto planned = model.find("planned_updates"); planned != model.end() && planned->is_number_integer()) sentence += ", " + std::to_string(planned->get<std::int64_t>()) + " in all";
+    found.sentences.push_back(sentence + ", as it is at the start");
 }
 
 static void estimateDisk(const stdfs::path& workspace, const config::RunConfig& config, const json& model, Found& found) {
@@ -140,7 +150,10 @@ ExitCode check(const Options& options) {
     }
     if (found.train && !config::hasErrors(problems)) {
         planLength(loaded->config, found);
-        if (const auto model = describeModel(loaded->config, found)) estimateDisk(workspaceOf(here), loaded->config, *model, found);
+        if (const auto model = describeModel(loaded->config, found)) {
+            foretell(loaded->config, *model, found);
+            estimateDisk(workspaceOf(here), loaded->config, *model, found);
+        }
     }
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (options.dryRun && !isCommand && !config::hasErrors(problems)) {

@@ -1,9 +1,9 @@
 #include "actions.h"
 
 #include "launch/verbs.h"
+#include "launch/worker_answer.h"
 #include "output.h"
 #include "run_facts.h"
-#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace lathe::trainer {
 ExitCode eval(const Options& options) {
     const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
-    const auto answer = askWorker({"eval", "--run", found->first.place().string(), "--checkpoint", found->second});
+    const auto answer = launch::askWorker({"eval", "--run", found->first.place().string(), "--checkpoint", found->second});
     if (!answer) return fail(options, answer.error());
     if (options.json) {
         nlohmann::json facts = *answer;

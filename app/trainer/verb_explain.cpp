@@ -1,10 +1,9 @@
 #include "actions.h"
 
 #include "config/config.h"
+#include "launch/worker_answer.h"
 #include "output.h"
-#include "plan/explain.h"
 #include "problems.h"
-#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +16,7 @@ using nlohmann::json;
 /// The groups of parameters, where the data say how large the model is.
 static std::string groupsText(const config::RunConfig& config) {
     if (config.data.train.empty()) return {};
-    const auto model = describeConfig(config);
+    const auto model = launch::describeConfig(config);
     if (!model) return {};
     std::string text;
     for (const json& group : model->value("groups", json::array()))
@@ -33,9 +32,11 @@ ExitCode explain(const Options& options) {
     for (const config::Problem& problem : problems)
         if (problem.severity == config::Severity::Error && !problem.key.starts_with("data."))
             return fail(options, Error{ErrorCode::Config, problem.sentence, problem.key, {}});
+    const auto events = launch::explainUpdate(loaded->config);
+    if (!events) return fail(options, events.error());
     json list = json::array();
     int number = 0;
-    for (plan::UpdateEvent& event : plan::explainUpdate(loaded->config)) {
+    for (plan::UpdateEvent event : *events) {
         if (event.name == "optimizer") event.detail += groupsText(loaded->config);
         list.push_back({{"event", event.name}, {"detail", event.detail}});
         if (options.json) continue;

@@ -2,11 +2,11 @@
 #include "actions.h"
 
 #include "base/file_system.h"
+#include "launch/worker_answer.h"
 #include "live/segment.h"
 #include "output.h"
 #include "rundir/run_folder.h"
 #include "store/run_store.h"
-#include "worker_answer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -58,7 +58,7 @@ static Result<std::string> tryDisk(const stdfs::path& folder) {
 
 /// A broken LibTorch shows here.
 static Result<std::string> tryWorker(const stdfs::path&) {
-    LATHE_TRY_ASSIGN(const json answer, askWorker({"selftest"}));
+    LATHE_TRY_ASSIGN(const json answer, launch::askWorker({"selftest"}));
     if (!answer.value("ok", false)) return wrong("The worker computes wrong: " + answer.dump());
     return "worker, LibTorch " + answer.value("libtorch", "?");
 }

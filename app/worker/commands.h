@@ -12,6 +12,8 @@ using Arguments = std::vector<std::string>;  ///< what follows the verb
 
 ExitCode train(const Arguments& arguments);
 ExitCode describe(const Arguments& arguments);
+ExitCode explain(const Arguments& arguments);
+ExitCode curve(const Arguments& arguments);
 ExitCode eval(const Arguments& arguments);
 ExitCode selftest(const Arguments& arguments);
 

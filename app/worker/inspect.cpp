@@ -1,6 +1,7 @@
 // describe, eval, selftest: one JSON object on standard output, a sentence on standard error where there is none.
 #include "commands.h"
 
+#include "base/number_text.h"
 #include "engine/session/inspect.h"
 
 #include <cstdio>
@@ -35,6 +36,22 @@ ExitCode usage(const char* text) {
 ExitCode describe(const Arguments& arguments) {
     const std::string config = option(arguments, "--config");
     return config.empty() ? usage("lathe-worker describe --config FILE_OR_PRESET") : print(engine::describeConfig(config));
+}
+
+ExitCode explain(const Arguments& arguments) {
+    const std::string config = option(arguments, "--config");
+    return config.empty() ? usage("lathe-worker explain --config FILE_OR_PRESET") : print(engine::explainConfig(config));
+}
+
+ExitCode curve(const Arguments& arguments) {
+    const std::string config = option(arguments, "--config");
+    std::vector<std::int64_t> steps;
+    for (std::size_t i = 2; i < arguments.size(); ++i) {
+        const auto step = readInteger(arguments[i]);
+        if (!step || *step < 0) return usage("lathe-worker curve: each number of updates is a whole number from 0 on");
+        steps.push_back(*step);
+    }
+    return config.empty() || steps.empty() ? usage("lathe-worker curve --config FILE_OR_PRESET UPDATES …") : print(engine::curveOfConfig(config, steps));
 }
 
 ExitCode eval(const Arguments& arguments) {

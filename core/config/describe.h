@@ -253,7 +253,7 @@ template <typename V>
 constexpr void describe(V& v, Of<AccumulationSection>) {
     using S = AccumulationSection;
     v(&S::rule, "rule", "Accumulate by", "fixed takes the same number of micro-batches each time; ramp lets it grow; weight closes an update once it holds enough.",
-      {.choices = "fixed|ramp|weight", .level = Level::Advanced});
+      {.choices = "fixed|ramp|weight", .open = true, .level = Level::Advanced});
     v(&S::microBatches, "micro_batches", "Accumulation", "Micro-batches whose gradients make one update; several ranks share them.",
       {.minimum = 1, .maximum = 1e6, .unit = "micro-batches", .visibleIf = "accumulation.rule=fixed|ramp", .shortName = "acc"});
     v(&S::rampFrom, "ramp_from", "Ramp from", "Micro-batches of the first update of a ramp.",
@@ -283,7 +283,7 @@ constexpr void describe(V& v, Of<ParallelSection>) {
     v(&S::device, "device", "Device", "auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or the UUID of one GPU.",
       {.applies = Applies::Resume});
     v(&S::strategy, "strategy", "Strategy", "single is one process; ddp gives every rank the whole model and a share of each update; auto is ddp from two ranks on.",
-      {.choices = "auto|single|ddp", .level = Level::Advanced, .applies = Applies::Resume});
+      {.choices = "auto|single|ddp", .open = true, .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::ranks, "ranks", "Ranks", "Processes that train together; they share the micro-batches of each update.",
       {.minimum = 1, .maximum = 128, .unit = "ranks", .shortName = "ranks", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::reduction, "reduction", "Sum gradients by", "ring is fastest; tree gives the same bits for 1, 2, 4 … ranks.",

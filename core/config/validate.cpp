@@ -168,7 +168,8 @@ void checkPlugins(const RunConfig& config, Problems& problems) {
     const auto used = pluginsOf(config.plugins);
     if (!used) return problems.push_back({used.error().key, Severity::Error, used.error().sentence});
     for (const auto& [key, thing] : {std::pair{"model.name", &config.model.name}, std::pair{"task.name", &config.task.name}, std::pair{"schedule.name", &config.schedule.name},
-                                     std::pair{"precision.mode", &config.precision.mode}, std::pair{"evaluation.best_metric", &config.evaluation.bestMetric}}) {
+                                     std::pair{"accumulation.rule", &config.accumulation.rule}, std::pair{"precision.mode", &config.precision.mode},
+                                     std::pair{"parallel.strategy", &config.parallel.strategy}, std::pair{"evaluation.best_metric", &config.evaluation.bestMetric}}) {
         const std::string name(pluginOf(*thing));
         if (!name.empty() && std::none_of(used->begin(), used->end(), [&](const PluginChoice& choice) { return choice.name == name; }))
             error(problems, key, "\"" + *thing + "\" is of the plug-in " + name + ", which is not used; add it to plugins.use");

@@ -3,6 +3,7 @@
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/going_on.h"
+#include "launch/worker_answer.h"
 #include "plan/schedule.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -133,19 +135,25 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
     const config::ScheduleSection is = plan::scheduleOnResume(after, hasStored ? std::optional(oldLength) : std::nullopt, sheet.plannedAfter, beginsAnew);
     const double scaleBefore = was.name == "plateau" ? stored.plateauScale : 1;
     const double scaleAfter = is.name == "plateau" && was.name == "plateau" && !beginsAnew ? stored.plateauScale : 1;
-    const auto pointAt = [&](std::int64_t step) {
-        return RatePoint{step, before.optimizer.learningRate * scaleBefore * plan::factorAt(was, GlobalStep(step)),
-                         after.optimizer.learningRate * scaleAfter * plan::factorAt(is, GlobalStep(step))};
-    };
-    const RatePoint next = pointAt(sheet.step.value());
-    sheet.rateBefore = next.before;
-    sheet.rateAfter = next.after;
     const std::int64_t newLength = is.totalUpdates.value_or(oldLength);
     const std::int64_t last = std::max({oldLength, newLength, sheet.plannedBefore.value_or(0), sheet.plannedAfter.value_or(0)}) - 1;
-    std::set<std::int64_t> steps{std::max<std::int64_t>(0, was.warmupUpdates - 1), std::max<std::int64_t>(0, is.warmupUpdates - 1), sheet.step.value()};
-    for (std::int64_t i = 0; i <= kCurvePoints; ++i) steps.insert(last * i / kCurvePoints);
-    for (const std::int64_t step : steps)
-        if (step >= 0 && step <= last) sheet.curve.push_back(pointAt(step));
+    std::set<std::int64_t> corners{std::max<std::int64_t>(0, was.warmupUpdates - 1), std::max<std::int64_t>(0, is.warmupUpdates - 1), sheet.step.value()};
+    for (std::int64_t i = 0; i <= kCurvePoints; ++i) corners.insert(last * i / kCurvePoints);
+    std::vector<std::int64_t> steps{sheet.step.value()};
+    for (const std::int64_t step : corners)
+        if (step >= 0 && step <= last) steps.push_back(step);
+    const auto ratesOf = [&](const RunConfig& config, const config::ScheduleSection& schedule, double scale) {
+        const auto factors = factorsAt(config, schedule, steps);
+        std::vector<double> rates(steps.size(), std::nan(""));
+        for (std::size_t i = 0; factors && i < steps.size(); ++i) rates[i] = config.optimizer.learningRate * scale * (*factors)[i];
+        const std::string unknown = factors ? std::string() : "The learning rate of the schedule " + schedule.name + " is not known: " + factors.error().text();
+        if (!unknown.empty() && (sheet.notices.empty() || sheet.notices.back() != unknown)) sheet.notices.push_back(unknown);
+        return rates;
+    };
+    const std::vector<double> ratesBefore = ratesOf(before, was, scaleBefore), ratesAfter = ratesOf(after, is, scaleAfter);
+    sheet.rateBefore = ratesBefore.front();
+    sheet.rateAfter = ratesAfter.front();
+    for (std::size_t i = 1; i < steps.size(); ++i) sheet.curve.push_back({steps[i], ratesBefore[i], ratesAfter[i]});
     if (!beginsAnew && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != newLength && plan::hasLength(after.schedule))
         sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
                                 + std::to_string(newLength) + " unless a new curve is asked for");

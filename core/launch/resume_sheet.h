@@ -1,6 +1,6 @@
 // What going on from a checkpoint would do, told before anything is written: for each setting what the checkpoint says,
 // what is asked for and what will be used; the learning rate before and after; how many updates are left.
-// Thread: a function without shared state; takes no lock and writes nothing.
+// Thread: a function without shared state; takes no lock and writes nothing. Waits for a worker where a schedule is of a plug-in.
 #pragma once
 
 #include "base/counters.h"
@@ -40,7 +40,8 @@ struct SheetRow {
     bool visible = true;             ///< has a meaning with the other settings
 };
 
-/// The learning rate at an update as it was planned, and as it will be.
+/// The learning rate at an update as it was planned, and as it will be; nan where it is that of a plug-in which cannot be
+/// asked (a notice says why).
 struct RatePoint {
     std::int64_t step = 0;
     double before = 0, after = 0;

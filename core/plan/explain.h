@@ -3,8 +3,10 @@
 // Thread: pure functions.
 #pragma once
 
+#include "base/kinds.h"
 #include "config/sections.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,13 @@ struct UpdateEvent {
     std::string name;     ///< "reduce"
     std::string detail;   ///< a sentence or two
 };
+
+/// What a strategy does in an update, for a configuration that names it.
+using Explanation = std::function<std::string(const config::RunConfig& config)>;
+/// What forward passes compute in, by precision.mode; how gradients are reduced, by parallel.strategy. Windows have theirs in
+/// accumulationKinds(). What plug-ins add is known where they are loaded; elsewhere their names stand for it.
+Kinds<Explanation>& precisionWords();
+Kinds<Explanation>& parallelWords();
 
 std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config);
 

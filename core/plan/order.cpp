@@ -1,11 +1,13 @@
 #include "plan/order.h"
 
 #include "base/error.h"
+#include "plan/accumulation.h"
 #include "plan/random.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -48,12 +50,8 @@ Split split(std::int64_t samples, double evalFraction, std::uint64_t splitSeed) 
 }
 
 OrderShape orderShape(const config::RunConfig& config, std::int64_t samples) {
-    OrderShape shape{.samples = samples, .batchSize = config.data.batchSize, .microBatches = config.accumulation.microBatches, .dropLast = config.data.dropLast};
-    if (config.accumulation.rule == "ramp") {
-        shape.rampFrom = config.accumulation.rampFrom;
-        shape.rampUpdates = config.accumulation.rampUpdates;
-    }
-    if (config.accumulation.rule == "weight") shape.weightBudget = config.accumulation.weight;
+    OrderShape shape{.samples = samples, .batchSize = config.data.batchSize, .accumulation = nullptr, .dropLast = config.data.dropLast};
+    if (auto made = makeAccumulation(config.accumulation)) shape.accumulation = std::move(*made);
     if (config.task.name == "language") shape.sampleWeight = static_cast<double>(config.data.context);
     return shape;
 }
@@ -61,42 +59,48 @@ OrderShape orderShape(const config::RunConfig& config, std::int64_t samples) {
 std::int64_t OrderShape::batchesPerEpoch() const {
     return dropLast ? samples / batchSize : ceilDivide(samples, batchSize);
 }
-std::int64_t OrderShape::updatesPerEpoch() const { return ceilDivide(batchesPerEpoch(), fullWindow()); }
 std::int64_t OrderShape::samplesPerEpoch() const {
     return dropLast ? samples / batchSize * batchSize : samples;
 }
 
-std::int64_t OrderShape::fullWindow() const {
-    if (!(weightBudget > 0)) return microBatches;
-    const double batches = std::ceil(weightBudget / (sampleWeight * static_cast<double>(batchSize)));
-    return batches < 1e15 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(batches)) : 1'000'000'000'000'000;
-}
+namespace {
 
-std::int64_t OrderShape::windowSize(UpdateAttempt attempt) const {
-    const std::int64_t done = attempt.value();
-    if (rampFrom <= 0 || done >= rampUpdates) return microBatches;
-    return rampFrom + static_cast<std::int64_t>(static_cast<__int128>(microBatches - rampFrom) * done / rampUpdates);
+/// After all that grows with the run has grown.
+constexpr UpdateAttempt kLate(std::numeric_limits<std::int64_t>::max());
+
+std::int64_t fullWindow(const OrderShape& shape) { return shape.accumulation->foretold(kLate, shape.sampleWeight * static_cast<double>(shape.batchSize)); }
+
+}  // namespace
+
+std::optional<std::int64_t> OrderShape::updatesPerEpoch() const {
+    if (!accumulation) return std::nullopt;
+    if (samplesPerEpoch() == 0) return 0;
+    if (const std::int64_t size = fullWindow(*this); size > 0) return ceilDivide(batchesPerEpoch(), size);
+    std::int64_t count = 1;
+    for (Window window = windowAt(*this, Epoch(0), PlanEntry(0)); window.nextEpoch == Epoch(0); ++count)
+        window = windowAt(*this, Epoch(0), window.nextEntry, window.attempt.next());
+    return count;
 }
 
 Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAttempt attempt) {
     const std::int64_t end = shape.samplesPerEpoch();
-    LATHE_ASSERT(entry.value() >= 0 && entry.value() < end);
+    LATHE_ASSERT(shape.accumulation && entry.value() >= 0 && entry.value() < end);
     Window window;
     window.epoch = epoch;
     window.attempt = attempt;
+    OpenWindow open(shape, epoch, entry.value(), attempt);
     std::int64_t at = entry.value();
-    const std::int64_t begin = at, most = shape.windowSize(attempt);
-    const auto isFull = [&] {
-        if (!(shape.weightBudget > 0)) return static_cast<std::int64_t>(window.microBatches.size()) >= most;
-        const double held = shape.weights ? shape.weights->sum(epoch, begin, at) : shape.sampleWeight * static_cast<double>(at - begin);
-        return held >= shape.weightBudget;
-    };
-    while (at < end && !isFull()) {
+    bool isFull = false;
+    while (at < end && !isFull) {
         const std::int64_t next = std::min(at + shape.batchSize, end);
         window.microBatches.push_back({at, next});
         at = next;
+        ++open.microBatches;
+        open.samples = at - entry.value();
+        open.endsEpoch = at == end;
+        isFull = shape.accumulation->isFull(open);
     }
-    window.isTail = !isFull();
+    window.isTail = !isFull;
     window.nextEpoch = at == end ? epoch.next() : epoch;
     window.nextEntry = PlanEntry(at == end ? 0 : at);
     return window;
@@ -124,16 +128,18 @@ namespace {
 /// Beyond so many windows to be looked at one by one nothing is foretold.
 constexpr std::int64_t kMostCounted = 50'000'000;
 
-/// Windows in `epochs` epochs where they are not all alike.
-std::optional<std::int64_t> countWindows(const OrderShape& shape, std::int64_t epochs) {
+/// Windows in `epochs` epochs, or `most` of them if there are more.
+std::optional<std::int64_t> countWindows(const OrderShape& shape, std::int64_t epochs, std::int64_t most) {
+    const std::int64_t full = shape.weights ? shape.accumulation->foretold(kLate, 0) : fullWindow(shape);
+    const double weight = shape.weights ? 0 : shape.sampleWeight * static_cast<double>(shape.batchSize);
     Epoch epoch;
     PlanEntry entry;
     std::int64_t count = 0;
-    while (epoch.value() < epochs) {
-        const bool steady = !(shape.weightBudget > 0 && shape.weights) && count >= (shape.rampFrom > 0 ? shape.rampUpdates : 0);
+    while (epoch.value() < epochs && count < most) {
+        const bool steady = full > 0 && shape.accumulation->foretold(UpdateAttempt(count), weight) == full;
         std::int64_t rest = 0;
         if (steady && entry.value() == 0) {
-            if (__builtin_mul_overflow(epochs - epoch.value(), shape.updatesPerEpoch(), &rest)) return std::nullopt;
+            if (__builtin_mul_overflow(epochs - epoch.value(), ceilDivide(shape.batchesPerEpoch(), full), &rest)) return std::nullopt;
             return count + rest;
         }
         if (count >= kMostCounted) return std::nullopt;
@@ -149,8 +155,9 @@ std::optional<std::int64_t> countWindows(const OrderShape& shape, std::int64_t e
 std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<std::int64_t> epochs,
                                          std::optional<std::int64_t> maxUpdates) {
     std::optional<std::int64_t> planned = maxUpdates;
+    if (epochs && !shape.accumulation) return std::nullopt;
     if (epochs && shape.samplesPerEpoch() > 0) {
-        if (const auto byEpochs = countWindows(shape, *epochs)) planned = planned ? std::min(*planned, *byEpochs) : *byEpochs;
+        if (const auto byEpochs = countWindows(shape, *epochs, maxUpdates.value_or(std::numeric_limits<std::int64_t>::max()))) planned = planned ? std::min(*planned, *byEpochs) : *byEpochs;
     } else if (epochs) {
         planned = 0;
     }

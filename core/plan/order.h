@@ -35,27 +35,26 @@ public:
     virtual double sum(Epoch epoch, std::int64_t begin, std::int64_t end) const = 0;
 };
 
+class Accumulation;
+/// Windows of so many micro-batches each.
+std::shared_ptr<Accumulation> fixedWindows(std::int64_t microBatches);
+
 struct OrderShape {
     std::int64_t samples = 0;       ///< in the training part
     std::int64_t batchSize = 1;     ///< samples in a micro-batch
-    std::int64_t microBatches = 1;  ///< micro-batches in a window
+    std::shared_ptr<Accumulation> accumulation = fixedWindows(1);  ///< when a window is full; null: of a plug-in that is not loaded here
     bool dropLast = false;          ///< drop the micro-batch that is not full
-    std::int64_t rampFrom = 0;      ///< above 0: windows hold so many micro-batches at first …
-    std::int64_t rampUpdates = 0;   ///< … and grow evenly to `microBatches` over so many windows of the run
-    double weightBudget = 0;        ///< above 0: a window closes as soon as it holds this much weight; microBatches does not count
-    std::shared_ptr<const EntryWeights> weights;  ///< of that weight; null: each sample weighs sampleWeight
+    std::shared_ptr<const EntryWeights> weights;  ///< null: each sample weighs sampleWeight
     double sampleWeight = 1;        ///< exactly, or about what samples of a text weigh: bytes of a row
 
     std::int64_t batchesPerEpoch() const;
-    /// Once windows have their full size; of windows with a weight budget as if each sample weighed sampleWeight.
-    std::int64_t updatesPerEpoch() const;
+    /// Once windows have their full size, as if each sample weighed sampleWeight; nothing where the accumulation is not known.
+    std::optional<std::int64_t> updatesPerEpoch() const;
     std::int64_t samplesPerEpoch() const;  ///< after dropLast
-    /// Micro-batches of the window after `attempt` windows of the run, where no budget says otherwise.
-    std::int64_t windowSize(UpdateAttempt attempt) const;
-    std::int64_t fullWindow() const;       ///< micro-batches of a window of full size, likewise
 };
 
-/// Of a run's training part with so many samples; `weights` is left empty.
+/// Of a run's training part with so many samples; `weights` is left empty, and the accumulation where it is one of a plug-in
+/// that is not loaded.
 OrderShape orderShape(const config::RunConfig& config, std::int64_t samples);
 
 /// One window: the ranges [begin, end) of plan entries of its micro-batches, all in one epoch.
@@ -76,7 +75,7 @@ struct Window {
 };
 
 /// The window that starts at a position. Requires: entry < samplesPerEpoch(). `attempt`: windows of the run before it,
-/// which says how far a ramp has come; nothing else depends on it.
+/// which says how far a ramp has come. Requires: the accumulation is known. What a plug-in's throws comes through.
 Window windowAt(const OrderShape& shape, Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt());
 
 /// The same samples in micro-batches of at most `most`: larger ones are cut into parts of that size and a last one. 0: as it
@@ -97,7 +96,8 @@ struct Sharing {
     Share ofRank(std::size_t microBatches, int which) const;
 };
 
-/// Updates of the whole run: epochs * updatesPerEpoch, cut by maxUpdates. Nothing when neither is set.
+/// Updates of the whole run: windows of all epochs, cut by maxUpdates; of an accumulation that changes on the way as if it
+/// stayed as it is. Nothing when neither is set, or when that cannot be foretold.
 std::optional<GlobalStep> plannedUpdates(const OrderShape& shape, std::optional<std::int64_t> epochs,
                                          std::optional<std::int64_t> maxUpdates);
 

@@ -26,7 +26,7 @@
 
 namespace lathe::plan {
 
-/// Whether the curve has an end, so that it must know its length.
+/// Whether the curve has an end.
 bool hasLength(const config::ScheduleSection& schedule);
 
 /// The curve of a run that begins now: total_updates is what the configuration says, else `planned`; without either it
@@ -38,12 +38,17 @@ config::ScheduleSection scheduleOf(const config::RunConfig& config, std::optiona
 /// planned length.
 config::ScheduleSection scheduleOnResume(const config::RunConfig& config, std::optional<std::int64_t> stored, std::optional<std::int64_t> planned, bool anew);
 
-/// Curves that are computed and not described by a name above: what plug-ins bring. Where one is not loaded (the form, the
-/// resume sheet), it is taken as constant.
-using CurveOf = std::function<double(const config::ScheduleSection& schedule, GlobalStep applied)>;
-Kinds<CurveOf>& curveKinds();
+using CurveFactor = std::function<double(const config::ScheduleSection& schedule, GlobalStep applied)>;
+struct CurveKind {
+    bool hasLength = false;      ///< has an end, so that it must know its length
+    CurveFactor factor;          ///< of the whole curve, warm-up included
+    std::function<std::string(const config::RunConfig& config)> words;   ///< behind warm-up, for `explain`
+};
+/// All curves by name: those above, each a line in schedule.cpp, and those of the plug-ins that are loaded.
+Kinds<CurveKind>& curveKinds();
 
-/// Factor on the base rate for the update that follows `applied` applied ones (0 for the first). In [0, 1].
+/// Factor on the base rate for the update that follows `applied` applied ones (0 for the first). In [0, 1]; 1 where the
+/// curve is of a plug-in that is not loaded (launch::factorsAt() asks who has loaded it). What a plug-in's throws comes through.
 double factorAt(const config::ScheduleSection& schedule, GlobalStep applied);
 
 /// A sentence where warm-up takes longer than the run, or nothing.

@@ -6,6 +6,8 @@
 #include <QStandardPaths>
 #include <QtTest>
 
+#include <fstream>
+
 using namespace lathe;
 using namespace lathe::test;
 namespace stdfs = std::filesystem;
@@ -17,10 +19,7 @@ private Q_SLOTS:
         const QString prefix = path("prefix"), build = path("examples");
         ask("cmake", {"--install", LATHE_BUILD_DIR, "--prefix", prefix, "--component", "development"});
         QVERIFY2(stdfs::exists(stdfs::path(prefix.toStdString()) / "include/lathe/engine/plugin/plugin.h"), m_last.err.c_str());
-        const QString ccache = QStandardPaths::findExecutable("ccache");
-        ask("cmake", {"-S", LATHE_SOURCE_DIR "/examples", "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_CXX_COMPILER=" LATHE_CXX, "-DCMAKE_C_COMPILER=" LATHE_CC,
-                      "-DCMAKE_CXX_COMPILER_LAUNCHER=" + ccache});
-        QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
+        configure(QStringLiteral(LATHE_SOURCE_DIR "/examples"), build);
         ask("cmake", {"--build", build, "-j2"});
         QVERIFY2(m_last.code == 0, m_last.out.c_str());
     }
@@ -47,15 +46,39 @@ private Q_SLOTS:
         QCOMPARE(m_work.ask({"show", "latest", "--json"}).json()["counters"]["global_step"].get<int>(), 50);
     }
 
+    // one with LibTorch and a thing of each kind, which no target of the build knows
+    void aPluginWithStrategiesIsBuiltAgainstTheInstallation() {
+        const auto source = stdfs::path(path("own").toStdString());
+        stdfs::create_directory(source);
+        std::ofstream(source / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.25)\nproject(Own LANGUAGES C CXX)\nfind_package(Lathe REQUIRED)\n"
+                                                    "lathe_add_plugin(every_kind " LATHE_SOURCE_DIR "/tests/programs/every_kind.cpp TORCH)\n";
+        const QString build = path("own-build");
+        configure(path("own"), build);
+        ask("cmake", {"--build", build});
+        QVERIFY2(m_last.code == 0, m_last.out.c_str());
+        m_work.setEnvironment("LATHE_PLUGINS", build.toStdString());
+        const Answer answer = m_work.ask({"run", "digits-mlp", "--json", "--set", "plugins.use=every_kind", "--set", "accumulation.rule=every_kind/growing", "--set",
+                                          "parallel.strategy=every_kind/in_rank_order", "--set", "schedule.name=every_kind/halving", "--set", "precision.mode=every_kind/short",
+                                          "--set", "parallel.ranks=2", "--set", "run.epochs=none", "--set", "run.max_updates=6"});
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(answer.json()["counters"]["global_step"].get<int>(), 6);
+    }
+
     void thePluginIsLoadedByTheWorker() {
         m_work.setEnvironment("LATHE_PLUGINS", path("examples").toStdString());
-        const Answer answer = m_work.ask({"run", "digits-mlp", "--json", "--set", "plugins.go_back.metric=loss", "--set", "run.epochs=1"});
+        const Answer answer = m_work.ask({"run", "digits-mlp", "--json", "--set", "plugins.go_back.every=10", "--set", "run.epochs=1"});
         QVERIFY2(answer.code == 0, answer.err.c_str());
         const auto shown = m_work.ask({"show", "latest", "--json"}).json();
         QVERIFY(std::string(shown["environment"]["plug-in go_back"]).starts_with("1.0, "));
+        QVERIFY2(shown["series"].dump().find("eval/loss") != std::string::npos, shown["series"].dump().c_str());
     }
 
 private:
+    void configure(const QString& source, const QString& build) {
+        ask("cmake", {"-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + path("prefix"), "-DCMAKE_CXX_COMPILER=" LATHE_CXX, "-DCMAKE_C_COMPILER=" LATHE_CC,
+                      "-DCMAKE_CXX_COMPILER_LAUNCHER=" + QStandardPaths::findExecutable("ccache")});
+        QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
+    }
     QString path(const char* name) const { return QString::fromStdString((m_work.scratch() / name).string()); }
     void ask(const QString& program, const QStringList& words) { m_last = Workspace::finish(*m_work.startProgram(program, words), 300'000); }
 

@@ -86,6 +86,120 @@ private Q_SLOTS:
         QVERIFY(eventsOf(run, "resume_report").back().event.text.find("plug-in every_kind") != std::string::npos);
     }
 
+    // windows that grow with what became of the ones before: in three pieces as in one, and at each place as the rule remembers it
+    void anAccumulationIsSavedAndGoesOnExactly() {
+        const QStringList recipe{"accumulation.rule=every_kind/growing", "plugins.every_kind.window=1", "data.batch_size=4", "optimizer.learning_rate=1.2"};
+        const auto whole = finished(recipe + QStringList{"run.max_updates=24"});
+        const json shown = m_work->ask({"show", "latest", "--json"}).json();
+        QVERIFY2(shown["counters"]["micro_step"].get<int>() > 40, shown["counters"].dump().c_str());
+        const auto pieces = finished(recipe + QStringList{"run.max_updates=7"});
+        for (const char* until : {"run.max_updates=15", "run.max_updates=24"}) QCOMPARE(m_work->ask({"continue", "latest", "--json", "--set", until}).code, 0);
+        QCOMPARE(valuesOf(pieces, "train/loss"), valuesOf(whole, "train/loss"));
+        QCOMPARE(outcomes(pieces), (std::vector<std::string>{"continues exactly", "continues exactly"}));
+        QCOMPARE(m_work->ask({"show", "latest", "--json"}).json()["counters"], shown["counters"]);
+    }
+
+    // two ranks: the order of the sum is that of ddp, so that all numbers are
+    void aParallelStrategySumsInItsOwnWay() {
+        const QStringList recipe{"parallel.ranks=2", "accumulation.micro_batches=3", "data.batch_size=4", "parallel.check_replicas=1 updates"};
+        const auto own = finished(recipe + QStringList{"parallel.strategy=every_kind/in_rank_order"});
+        QCOMPARE(m_work->ask({"show", "latest", "--json"}).json()["environment"]["layout"], json("every_kind/in_rank_order: in rank order, 2"));
+        const auto ddp = finished(recipe);
+        QCOMPARE(valuesOf(own, "train/loss").size(), std::size_t(6));
+        QCOMPARE(valuesOf(own, "train/loss"), valuesOf(ddp, "train/loss"));
+        QCOMPARE(m_work->ask({"continue", QString::fromStdString(own.place().filename().string()), "--json", "--set", "run.max_updates=9"}).code, 0);
+        QCOMPARE(outcomes(own), (std::vector<std::string>{"continues exactly"}));
+        const auto both = finished(recipe + QStringList{"parallel.strategy=every_kind/in_rank_order", "accumulation.rule=every_kind/growing"});
+        QCOMPARE(valuesOf(both, "train/loss").size(), std::size_t(6));
+    }
+
+    void ranksThatPartAreFoundWhateverTheStrategyIs() {
+        const Answer answer = launched({"parallel.ranks=2", "accumulation.micro_batches=2", "data.batch_size=4", "parallel.check_replicas=1 updates",
+                                        "parallel.strategy=every_kind/in_rank_order", "plugins.every_kind.fault=forget"});
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Failed));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QVERIFY2(record.why.find("The ranks no longer hold the same model: “linear.weight”") != std::string::npos || record.why.find("The ranks no longer hold the same model") != std::string::npos, record.why.c_str());
+    }
+
+    void aStrategyThatThrowsEndsTheRunAndNothingIsLost_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("window") << QStringList{"accumulation.rule=every_kind/growing", "plugins.every_kind.fault=throw"} << "every_kind/growing failed: it lost count";
+        QTest::newRow("after a window") << QStringList{"accumulation.rule=every_kind/growing", "plugins.every_kind.fault=settle"} << "every_kind/growing failed: it lost count";
+        QTest::newRow("sum") << QStringList{"parallel.strategy=every_kind/in_rank_order", "plugins.every_kind.fault=throw"} << "every_kind/in_rank_order failed: it lost its way";
+        QTest::newRow("sum of two ranks") << QStringList{"parallel.strategy=every_kind/in_rank_order", "parallel.ranks=2", "accumulation.micro_batches=2", "plugins.every_kind.fault=throw"}
+                                          << "every_kind/in_rank_order failed: it lost its way";
+    }
+    void aStrategyThatThrowsEndsTheRunAndNothingIsLost() {
+        QFETCH(QStringList, settings);
+        QFETCH(QString, part);
+        const Answer answer = launched(QStringList{"checkpoint.every=2 updates", "data.batch_size=4"} + settings);
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Failed));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QVERIFY2(QString::fromStdString(record.why).contains(part), record.why.c_str());
+        QVERIFY(valuesOf(m_work->latest(), "train/loss").size() >= 2);
+        QCOMPARE(m_work->ask({"continue", "latest", "--json", "--set", "plugins.every_kind.fault=none"}).code, 0);
+        QCOMPARE(valuesOf(m_work->latest(), "train/loss").size(), std::size_t(6));
+    }
+
+    void whatIsMissingAtAResumeIsSaidAndNothingIsLost() {
+        const auto run = finished({"run.max_updates=3", "accumulation.rule=every_kind/growing"});
+        stdfs::rename(m_folder / "every_kind.so", m_folder / "elsewhere.so");
+        const Answer refused = m_work->ask({"continue", "latest", "--json", "--set", "run.max_updates=6"});
+        QCOMPARE(refused.code, static_cast<int>(ExitCode::Failed));
+        const auto record = rundir::readSession(run, rundir::newestSession(run)).value();
+        QVERIFY2(record.why.find("The plug-in every_kind is not in") != std::string::npos, record.why.c_str());
+        stdfs::rename(m_folder / "elsewhere.so", m_folder / "every_kind.so");
+        QCOMPARE(m_work->ask({"continue", "latest", "--json", "--set", "run.max_updates=6"}).code, 0);
+        QCOMPARE(valuesOf(run, "train/loss").size(), std::size_t(6));
+        QCOMPARE(outcomes(run).back(), std::string("continues exactly"));
+    }
+
+    // explain and check ask a worker, which loads what the configuration uses
+    void strategiesAreExplainedInTheirOwnWords() {
+        const QStringList use{"--set", "accumulation.rule=every_kind/growing", "--set", "parallel.strategy=every_kind/in_rank_order", "--set", "precision.mode=every_kind/short",
+                              "--set", "plugins.every_kind.window=2", "--set", "parallel.ranks=2"};
+        const Answer answer = m_work->ask(QStringList{"explain", config()} + use);
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        for (const char* part : {"a window that begins with 2 and grows, in the order of the epoch", "gathered and added up in rank order", "of each micro-batch: arithmetic in bf16 by the plug-in"})
+            QVERIFY2(answer.out.find(part) != std::string::npos, answer.out.c_str());
+        QVERIFY(answer.out.find("the scale halves") == std::string::npos);
+        const Answer checked = m_work->ask(QStringList{"check", config(), "--set", "run.epochs=2"} + use);
+        QVERIFY2(checked.code == 0 && checked.out.find("Ready to run") != std::string::npos, (checked.out + checked.err).c_str());
+        QVERIFY2(checked.out.find("every_kind/growing: 2 updates an epoch, 4 in all") != std::string::npos, checked.out.c_str());
+        for (const char* thing : {"accumulation.rule=every_kind/none", "parallel.strategy=every_kind/none", "precision.mode=every_kind/none", "schedule.name=every_kind/none"}) {
+            const Answer unknown = m_work->ask({"explain", config(), "--set", "plugins.use=every_kind", "--set", thing});
+            QVERIFY2(unknown.code == static_cast<int>(ExitCode::Usage) && unknown.err.find("every_kind/none") != std::string::npos, unknown.err.c_str());
+        }
+        stdfs::remove(m_folder / "every_kind.so");
+        const Answer missing = m_work->ask(QStringList{"explain", config()} + use);
+        QVERIFY2(missing.code == static_cast<int>(ExitCode::Usage) && missing.err.find("every_kind is not in") != std::string::npos, missing.err.c_str());
+    }
+
+    // the curve as the plug-in computes it, not a guess
+    void theSheetKnowsTheCurveOfAPlugin() {
+        finished({"run.max_updates=3", "schedule.name=every_kind/halving"});
+        const QStringList ask{"continue", "latest", "--dry-run", "--json", "--set", "run.max_updates=8", "--set", "optimizer.learning_rate=0.2"};
+        const json rate = m_work->ask(ask).json()["learning_rate"];
+        QCOMPARE(rate["before"].get<double>(), 0.1 * (1.0 / 4));
+        QCOMPARE(rate["after"].get<double>(), 0.2 * (1.0 / 4));
+        QVERIFY(rate["curve"].size() >= 8);
+        for (const json& point : rate["curve"]) QCOMPARE(point["after"].get<double>(), 0.2 * (1.0 / (1.0 + point["step"].get<double>())));
+        stdfs::remove(m_folder / "every_kind.so");
+        const json unknown = m_work->ask(ask).json();
+        QVERIFY(unknown["learning_rate"]["before"].is_null() && unknown["learning_rate"]["curve"][0]["after"].is_null());
+        QCOMPARE(unknown["notices"].size(), std::size_t(1));
+        QVERIFY2(std::string(unknown["notices"][0]).find("every_kind/halving is not known") != std::string::npos, unknown["notices"].dump().c_str());
+    }
+
+    void aCurveThatIsNoNumberEndsTheRunBeforeItHarmsAWeight() {
+        const Answer answer = launched({"plugins.every_kind.fault=nan", "schedule.name=every_kind/halving", "checkpoint.every=2 updates"});
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Failed));
+        const auto record = rundir::readSession(m_work->latest(), 1).value();
+        QVERIFY2(record.why.find("The schedule every_kind/halving gives nan for the update after 4 others") != std::string::npos, record.why.c_str());
+        QCOMPARE(m_work->ask({"verify", "latest@4", "--json"}).code, 0);
+    }
+
     void aHookThatThrowsIsReportedAndTrainingGoesOn() {
         const auto run = finished({"plugins.every_kind.throw_at=2"});
         QCOMPARE(valuesOf(run, "train/loss").size(), std::size_t(6));
@@ -110,7 +224,7 @@ private Q_SLOTS:
     }
     void theExampleGoesBackToTheBest() {
         QFETCH(QString, metric);
-        m_work->ask({"run", config(), "--json", "--set", "plugins.go_back.worse_by=0.001", "--set", "optimizer.learning_rate=3", "--set", "evaluation.every=1 updates",
+        m_work->ask({"run", config(), "--json", "--set", "plugins.go_back.worse_by=0.001", "--set", "optimizer.learning_rate=3", "--set", "evaluation.every=never", "--set", "plugins.go_back.every=1",
                      "--set", "guard.max_roll_backs=20", "--set", "plugins.go_back.metric=" + metric,
                      "--set", metric == "loss" ? "plugins.go_back.higher_is_better=false" : "plugins.go_back.higher_is_better=true"});
         const auto went = eventsOf(m_work->latest(), "rolled_back");
@@ -130,6 +244,10 @@ private Q_SLOTS:
         QTest::newRow("what there is") << QStringList{"plugins.use=nothere"} << "every_kind, go_back";
         QTest::newRow("throws in load") << QStringList{"plugins.every_kind.fail=true"} << "every_kind failed while it was loaded: it was told to";
         QTest::newRow("clashing names") << QStringList{"plugins.every_kind.twice=true"} << "adds two things under the name every_kind/halving";
+        QTest::newRow("clashing strategies") << QStringList{"plugins.every_kind.fault=same name"} << "adds two things under the name every_kind/growing";
+        QTest::newRow("a window that never closes") << QStringList{"plugins.every_kind.fault=never", "accumulation.rule=every_kind/growing"} << "closes no window in a whole epoch of 4 micro-batches";
+        QTest::newRow("no such accumulation") << QStringList{"accumulation.rule=every_kind/none", "plugins.use=every_kind"} << "every_kind/growing, fixed, ramp, weight";
+        QTest::newRow("no such strategy") << QStringList{"parallel.strategy=every_kind/none", "plugins.use=every_kind"} << "auto, ddp, every_kind/in_rank_order, single";
         QTest::newRow("unknown setting") << QStringList{"plugins.every_kind.throw_on=3"} << "did you mean throw_at?";
         QTest::newRow("bad value") << QStringList{"plugins.every_kind.throw_at=soon"} << "plugins.every_kind.throw_at must be a whole number";
         QTest::newRow("value outside") << QStringList{"plugins.go_back.worse_by=-1"} << "plugins.go_back.worse_by must be a number";
@@ -150,6 +268,16 @@ private Q_SLOTS:
         expectAfter([](std::string& bytes) { bytes[bytes.find("LATHE-PLUGIN-STAMP-1") + 28] ^= 1; }, "another build of Lathe");
         expectAfter([](std::string& bytes) { bytes[bytes.find("LATHE-PLUGIN-STAMP-1")] = 'X'; }, "is no plug-in of Lathe");
         expectAfter([](std::string& bytes) { bytes.resize(100); }, "is no plug-in of Lathe");
+    }
+
+    void whatLiesInARunIsNotLoaded() {
+        const auto run = finished({"run.max_updates=1"});
+        const auto inside = run.place() / "export" / "plugins";
+        stdfs::create_directories(inside);
+        stdfs::copy_file(m_folder / "every_kind.so", inside / "every_kind.so");
+        stdfs::remove(m_folder / "every_kind.so");
+        stdfs::create_symlink(inside / "every_kind.so", m_folder / "every_kind.so");
+        expectRefusal({"plugins.use=every_kind"}, "lies in a run folder");
     }
 
     void whatOthersMayWriteIsNotLoaded() {

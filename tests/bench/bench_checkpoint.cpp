@@ -193,11 +193,10 @@ void slowDown(const stdfs::path& folder, int threads) {
     auto curve = Curve::constant(1e-4);
     const auto parallel = makeSingleProcess();
     const auto precision = makePrecision({}).value();
-    plan::OrderShape shape{.samples = 16'000, .batchSize = 16, .microBatches = 1};
-    PlannedAccumulation accumulation(shape);
+    const plan::OrderShape shape{.samples = 16'000, .batchSize = 16, .accumulation = plan::fixedWindows(1)};
     ActiveTime time{Clock::system()};
     TrainerParts made{.task = task.get(), .model = parts.model.get(), .storage = &parts.storage, .optimizer = parts.optimizer.get(), .parallel = parallel.get(),
-                      .precision = precision.get(), .accumulation = &accumulation, .windows = &steps, .curve = &curve, .best = &best, .progress = &parts.progress,
+                      .precision = precision.get(), .order = &shape, .windows = &steps, .curve = &curve, .best = &best, .progress = &parts.progress,
                       .saver = &writer, .time = &time, .hooks = {&steps}};
     TrainerSettings settings;
     settings.maxUpdates = 160;

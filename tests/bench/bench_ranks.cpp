@@ -72,13 +72,13 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
     const auto task = makeTask(config::RunConfig{}, info).value();
     BestValue best = BestValue::make({}, task->metricInfo()).value();
     ReadyWindows windows;
-    const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = kBatch, .microBatches = 2});
+    const plan::OrderShape order({.samples = 1'000'000, .batchSize = kBatch, .accumulation = plan::fixedWindows(2)});
     const auto precision = makePrecision({}).value();
     Progress progress;
     Curve curve = Curve::constant(1e-3);
     ActiveTime time(Clock::system());
     TrainerParts parts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = parallel.get(),
-                       .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best, .progress = &progress, .time = &time};
+                       .precision = precision.get(), .order = &order, .windows = &windows, .curve = &curve, .best = &best, .progress = &progress, .time = &time};
     TrainerSettings settings;
     settings.maxUpdates = kSteps + kWarmUp;
     settings.maxGradNorm = 1.0;

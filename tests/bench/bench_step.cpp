@@ -181,10 +181,10 @@ void pairedLoops(const Case& c, bool bareFirst, StepTimes& times) {
     TrajectoryGuard guard({});
     Progress progress;
     Curve curve = Curve::constant(1e-3);
-    const PlannedAccumulation accumulation({.samples = 1'000'000, .batchSize = 1, .microBatches = 1});
+    const plan::OrderShape order({.samples = 1'000'000, .batchSize = 1, .accumulation = plan::fixedWindows(1)});
     const auto precision = makePrecision({}).value();
     TrainerParts trainer{.task = parts.task.get(), .model = parts.model.get(), .storage = &parts.storage, .optimizer = parts.optimizer.get(),
-                         .parallel = parts.parallel.get(), .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
+                         .parallel = parts.parallel.get(), .precision = precision.get(), .order = &order, .windows = &windows, .curve = &curve, .best = &best,
                          .progress = &progress, .time = &time, .hooks = {&telemetry, &digests, &steering}, .guard = &guard};
     TrainerSettings settings;
     settings.maxUpdates = c.steps + 1;

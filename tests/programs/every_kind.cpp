@@ -1,6 +1,8 @@
 // A plug-in with one thing of each kind, and with the faults that tests ask for by its settings.
+#include "base/number_text.h"
 #include "engine/plugin/plugin.h"
 
+#include <cmath>
 #include <stdexcept>
 
 using namespace lathe;
@@ -87,6 +89,55 @@ private:
     std::int64_t m_targets;
 };
 
+/// A window holds as many micro-batches as `size`, which grows by one after each update whose loss is not below the best.
+class Growing final : public plan::Accumulation {
+public:
+    Growing(std::int64_t size, std::string fault) : m_size(size), m_fault(std::move(fault)) {}
+    bool isFull(const plan::OpenWindow& window) const override {
+        if (m_fault == "throw" && m_settled == 4) throw std::runtime_error("it lost count");
+        return m_fault != "never" && window.microBatches >= m_size;
+    }
+    void settle(const plan::WindowOutcome& outcome) override {
+        if (++m_settled == 4 && m_fault == "settle") throw std::runtime_error("it lost count");
+        if (outcome.loss < m_best) m_best = outcome.loss;
+        else ++m_size;
+    }
+    plan::AccumulationState state() const override { return {{"size", std::to_string(m_size)}, {"best", exactText(m_best)}}; }
+    void setState(const plan::AccumulationState& state) override {
+        m_size = std::stoll(state.at("size"));
+        m_best = readDouble(state.at("best")).value();
+    }
+
+private:
+    std::int64_t m_size, m_settled = 0;
+    double m_best = std::numeric_limits<double>::infinity();
+    const std::string m_fault;
+};
+
+/// Gradients of all ranks are gathered and added up in rank order, once a window.
+class InRankOrder final : public GroupParallel {
+public:
+    InRankOrder(const RankPlace& place, std::unique_ptr<RankGroup> group, std::string fault) : GroupParallel(place, std::move(group)), m_fault(std::move(fault)) {}
+    std::string layout() const override { return "in rank order, " + std::to_string(world()); }
+    void runWindow(FlatStorage& storage, std::size_t microBatches, const MicroStep& step) override {
+        if (m_fault == "throw" && ++m_windows == 4 && rank() == world() - 1) throw std::runtime_error("it lost its way");
+        storage.clearGradients();
+        const auto share = sharing().of(microBatches);
+        for (std::size_t i = share.begin; i < share.end; ++i) step(i);
+        if (world() == 1 || m_fault == "forget") return;
+        const at::NoGradGuard noGrad;
+        for (at::Tensor arena : storage.gradientArenas()) {
+            const at::Tensor all = group().gather(arena).view({world(), -1});
+            arena.copy_(all[0]);
+            for (int other = 1; other < world(); ++other) arena.add_(all[other]);
+        }
+    }
+
+private:
+    const std::string m_fault;
+    int m_windows = 0;
+};
+
 class Short final : public Precision {
 public:
     std::string name() const override { return "every_kind/short"; }
@@ -107,7 +158,22 @@ LATHE_PLUGIN("every_kind", "2.5", registry) {
     if (registry.flag("fail", false)) throw std::runtime_error("it was told to");
     registry.addHook([=] { return std::make_unique<Counting>(throwAt, required); });
     if (registry.flag("twice", false)) registry.addSchedule("halving", [](const config::ScheduleSection&, GlobalStep) { return 1.0; });
-    registry.addSchedule("halving", [](const config::ScheduleSection&, GlobalStep applied) { return 1.0 / static_cast<double>(1 + applied.value()); });
+    const std::string fault = registry.text("fault", "");
+    registry.addSchedule("halving", [fault](const config::ScheduleSection&, GlobalStep applied) {
+        return fault == "nan" && applied.value() == 4 ? std::nan("") : 1.0 / static_cast<double>(1 + applied.value());
+    });
+    const std::int64_t size = registry.integer("window", 1, 1);
+    if (fault == "same name") registry.addAccumulation("growing", "", {});
+    registry.addAccumulation("growing", "a window that begins with " + std::to_string(size) + " and grows", [=](const config::AccumulationSection&) {
+        return Result<std::shared_ptr<plan::Accumulation>>(std::make_shared<Growing>(size, fault));
+    });
+    registry.addParallel("in_rank_order", "gathered and added up in rank order", [=](const config::ParallelSection&, const RankPlace& place) -> Result<std::unique_ptr<Parallel>> {
+        std::unique_ptr<RankGroup> group;
+        if (place.world > 1) {
+            LATHE_TRY_ASSIGN(group, RankGroup::connect(place));
+        }
+        return std::unique_ptr<Parallel>(std::make_unique<InRankOrder>(place, std::move(group), fault));
+    });
     registry.addMetric("worst", false, [] { return std::make_unique<Worst>(); });
     registry.addModel("product", [](const config::ModelSection&, const ModelShape& shape, const WeightSource& source) {
         return Result<std::unique_ptr<Model>>(std::make_unique<ProductModel>(shape, source));
@@ -115,6 +181,6 @@ LATHE_PLUGIN("every_kind", "2.5", registry) {
     registry.addTask("fourth", [](const config::RunConfig&, const dataset::Info& data) {
         return Result<std::unique_ptr<Task>>(std::make_unique<Fourth>(static_cast<std::int64_t>(data.targetNames.size())));
     });
-    registry.addPrecision("short", [](const config::PrecisionSection&, c10::Device) { return Result<std::unique_ptr<Precision>>(std::make_unique<Short>()); });
-    registry.addPrecision("long", [](const config::PrecisionSection&, c10::Device) { return Result<std::unique_ptr<Precision>>(std::make_unique<Long>()); });
+    registry.addPrecision("short", "arithmetic in bf16 by the plug-in", [](const config::PrecisionSection&, c10::Device) { return Result<std::unique_ptr<Precision>>(std::make_unique<Short>()); });
+    registry.addPrecision("long", "everything in fp64", [](const config::PrecisionSection&, c10::Device) { return Result<std::unique_ptr<Precision>>(std::make_unique<Long>()); });
 }

@@ -66,7 +66,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"engine/parallel", {"engine/model", "engine/data", "engine/task"}},
     {"engine/train", {"engine/model", "engine/data", "engine/task", "engine/parallel"}},
     {"engine/checkpoint", {"engine/model", "engine/data", "engine/task", "engine/parallel", "engine/train"}},
-    {"engine/plugin", {"engine/model", "engine/data", "engine/task", "engine/train"}},
+    {"engine/plugin", {"engine/model", "engine/data", "engine/task", "engine/parallel", "engine/train"}},
     {"engine/session", {"engine/model", "engine/data", "engine/task", "engine/parallel", "engine/train", "engine/checkpoint", "engine/plugin"}},
     {"engine/export", {"engine/model", "engine/data", "engine/task", "engine/parallel", "engine/train", "engine/checkpoint", "engine/session"}},
     {"engine/cuda", {"engine/model", "engine/parallel"}},

@@ -185,7 +185,7 @@ void PlanCard::refreshPlan() {
     }
     const QLocale locale;
     if (m_trainSamples && *m_trainSamples > 0) {
-        const QString perEpoch = tr("%1 training samples, %2 updates an epoch").arg(locale.toString(qint64(*m_trainSamples)), locale.toString(qint64(shape.updatesPerEpoch())));
+        const QString perEpoch = tr("%1 training samples, %2 updates an epoch").arg(locale.toString(qint64(*m_trainSamples)), locale.toString(qint64(shape.updatesPerEpoch().value_or(0))));
         m_updates->setText(planned ? tr("%1, %2 in all").arg(perEpoch, locale.toString(qint64(*planned))) : tr("%1, no end planned").arg(perEpoch));
     } else {
         m_updates->setText(tr("How many updates that is depends on the data."));

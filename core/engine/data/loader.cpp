@@ -1,6 +1,8 @@
 #include "engine/data/loader.h"
 
+#include "config/plugin_list.h"
 #include "engine/data/loader_kinds.h"
+#include "plan/accumulation.h"
 #include "plan/sample_weights.h"
 
 #include <algorithm>
@@ -11,9 +13,11 @@ at::ScalarType dtypeOf(const config::PrecisionSection& precision) {
     return precision.mode == "fp64" ? at::kDouble : at::kFloat;
 }
 
-LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Device device, plan::Sharing sharing) {
+Result<LoaderSettings> LoaderSettings::training(const config::RunConfig& config, at::Device device, plan::Sharing sharing) {
     LoaderSettings settings;
     settings.shape = plan::orderShape(config, 0);
+    LATHE_TRY_ASSIGN(settings.shape.accumulation, plan::makeAccumulation(config.accumulation));
+    settings.foreseesWindows = config::pluginOf(config.accumulation.rule).empty() && config::pluginOf(config.parallel.strategy).empty();
     settings.sharing = sharing;
     settings.seed = static_cast<std::uint64_t>(config.run.seed);
     settings.shuffle = config.data.shuffle;
@@ -27,7 +31,7 @@ LoaderSettings LoaderSettings::training(const config::RunConfig& config, at::Dev
 
 LoaderSettings LoaderSettings::evaluation(const config::RunConfig& config, at::Device device, plan::Sharing sharing) {
     LoaderSettings settings;
-    settings.shape.microBatches = sharing.world;
+    settings.shape.accumulation = plan::fixedWindows(sharing.world);
     settings.sharing = sharing;
     settings.shape.batchSize = config.evaluation.batchSize.value_or(config.data.batchSize);
     settings.threads = static_cast<int>(config.data.loaderThreads);
@@ -45,7 +49,7 @@ Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings setti
                      "No full micro-batch of " + std::to_string(settings.shape.batchSize) + " samples in the " +
                          std::to_string(settings.shape.samples) + " of the training part; lower data.batch_size or set data.drop_last to false",
                      "data.batch_size", {}};
-    if (settings.shape.weightBudget > 0 && part.dataset->info().weighted) {
+    if (settings.shape.accumulation->foretold(UpdateAttempt(0), 0) == 0 && part.dataset->info().weighted) {
         std::vector<double> weights;
         for (const std::int64_t id : part.ids) weights.push_back(part.dataset->weight(id));
         settings.shape.weights = std::make_shared<plan::SampleWeights>(std::move(weights), settings.seed, settings.shuffle);

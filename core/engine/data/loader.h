@@ -18,6 +18,7 @@ namespace lathe::engine {
 struct LoaderSettings {
     plan::OrderShape shape;              ///< samples is taken from the part
     plan::Sharing sharing;               ///< only this rank's micro-batches come
+    bool foreseesWindows = true;         ///< false: what windows will hold, or who runs it, is not asked for ahead; all micro-batches come
     std::uint64_t seed = 0;
     bool shuffle = false;
     bool augmentFlip = false;
@@ -30,8 +31,8 @@ struct LoaderSettings {
     /// Data that stay below this and are not augmented are read once, into one tensor on the device.
     std::int64_t memoryLimitBytes = std::int64_t{512} << 20;
 
-    /// Training as the configuration says.
-    static LoaderSettings training(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
+    /// Training as the configuration says. Error where accumulation.rule is not known.
+    static Result<LoaderSettings> training(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
     /// The part in order, once, without augmentation, the short last batch kept.
     /// Ranks take turns, batch by batch.
     static LoaderSettings evaluation(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
@@ -47,7 +48,8 @@ public:
     virtual ~Loader() = default;
 
     /// Goes to the window that begins there (`attempt`: windows of the run before it, as plan::windowAt wants it), to this
-    /// rank's first micro-batch of it; costs no reading of what was skipped. Requires: entry < shape().samplesPerEpoch().
+    /// rank's first micro-batch of it; where windows are not foreseen, to that very micro-batch. Costs no reading of what was
+    /// skipped. Requires: entry < shape().samplesPerEpoch().
     virtual void seek(Epoch epoch, PlanEntry entry, UpdateAttempt attempt = UpdateAttempt()) = 0;
     /// From the next seek() on micro-batches hold at most so many samples (plan::limited); 0: as the shape says.
     virtual void limitMicroBatch(std::int64_t most) = 0;
@@ -62,6 +64,7 @@ public:
     virtual Epoch epoch() const = 0;
     virtual PlanEntry planEntry() const = 0;
     virtual const plan::OrderShape& shape() const = 0;
+    virtual bool foreseesWindows() const = 0;
     virtual bool inMemory() const = 0;
 };
 

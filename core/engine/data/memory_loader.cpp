@@ -74,7 +74,7 @@ private:
 
 class MemoryLoader final : public Loader {
 public:
-    MemoryLoader(Batch all, LoaderSettings settings) : m_all(std::move(all)), m_settings(settings), m_cursor(settings.shape, settings.sharing) {
+    MemoryLoader(Batch all, LoaderSettings settings) : m_all(std::move(all)), m_settings(settings), m_cursor(cursorOf(settings)) {
         seek(Epoch{}, PlanEntry{}, UpdateAttempt{});
     }
 
@@ -100,6 +100,7 @@ public:
     Epoch epoch() const override { return m_epoch; }
     PlanEntry planEntry() const override { return m_entry; }
     const plan::OrderShape& shape() const override { return m_settings.shape; }
+    bool foreseesWindows() const override { return m_settings.foreseesWindows; }
     bool inMemory() const override { return true; }
 
 private:

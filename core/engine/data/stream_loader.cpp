@@ -14,7 +14,7 @@ namespace {
 class StreamLoader final : public Loader {
 public:
     StreamLoader(PartReader reader, LoaderSettings settings)
-        : m_reader(std::move(reader)), m_settings(settings), m_cursor(settings.shape, settings.sharing),
+        : m_reader(std::move(reader)), m_settings(settings), m_cursor(cursorOf(settings)),
           m_slots(static_cast<std::size_t>(settings.batchesAhead)) {
         m_epoch = m_cursor.epoch();
         m_entry = m_cursor.entry();
@@ -60,6 +60,7 @@ public:
     Epoch epoch() const override { return m_epoch; }
     PlanEntry planEntry() const override { return m_entry; }
     const plan::OrderShape& shape() const override { return m_settings.shape; }
+    bool foreseesWindows() const override { return m_settings.foreseesWindows; }
     bool inMemory() const override { return false; }
 
 private:

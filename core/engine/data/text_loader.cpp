@@ -9,7 +9,7 @@ namespace {
 class TextLoader final : public Loader {
 public:
     TextLoader(DataPart part, LoaderSettings settings)
-        : m_part(std::move(part)), m_rows(*m_part.dataset->text()), m_settings(std::move(settings)), m_cursor(m_settings.shape, m_settings.sharing) {
+        : m_part(std::move(part)), m_rows(*m_part.dataset->text()), m_settings(std::move(settings)), m_cursor(cursorOf(m_settings)) {
         seek(Epoch{}, PlanEntry{}, UpdateAttempt{});
     }
 
@@ -38,6 +38,7 @@ public:
     Epoch epoch() const override { return m_epoch; }
     PlanEntry planEntry() const override { return m_entry; }
     const plan::OrderShape& shape() const override { return m_settings.shape; }
+    bool foreseesWindows() const override { return m_settings.foreseesWindows; }
     bool inMemory() const override { return true; }
 
 private:

@@ -6,13 +6,22 @@
 // ranks too, so that the bits do not depend on the number of ranks (a power of two).
 #pragma once
 
+#include "base/kinds.h"
 #include "config/sections.h"
 #include "engine/parallel/parallel.h"
 #include "engine/parallel/rank_group.h"
 
+#include <functional>
+
 namespace lathe::engine {
 
-/// One rank: makeSingleProcess(). Several: waits for the others. Errors name parallel.* keys.
+/// Makes the strategy of this rank; what it has to say to the others is said through a RankGroup, or in its own way.
+using ParallelMaker = std::function<Result<std::unique_ptr<Parallel>>(const config::ParallelSection& section, const RankPlace& place)>;
+/// All strategies by name. A built-in one is a line in data_parallel.cpp.
+Kinds<ParallelMaker>& parallelKinds();
+
+/// The one that section.strategy names; auto: single for one rank, else ddp. Waits for the others where there are several.
+/// Errors name parallel.* keys.
 Result<std::unique_ptr<Parallel>> makeParallel(const config::ParallelSection& section, const RankPlace& place);
 
 }  // namespace lathe::engine

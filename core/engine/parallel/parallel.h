@@ -6,6 +6,7 @@
 // Thread: one thread at a time.
 #pragma once
 
+#include "base/error.h"
 #include "engine/parallel/flat_storage.h"
 #include "plan/order.h"
 

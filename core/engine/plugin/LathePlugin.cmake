@@ -1,5 +1,6 @@
 # lathe_add_plugin(NAME source… [TORCH]): NAME.so, to be put into the plug-in folder. It is linked with nothing of Lathe: the
-# worker that loads it has it all. TORCH: it computes with LibTorch (models, tasks, metrics, number formats).
+# worker that loads it has it all. TORCH: it computes with LibTorch (models, tasks, metrics, number formats, parallel
+# strategies).
 # Needs the target Lathe::headers, and Lathe::torch for TORCH.
 function(lathe_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "TORCH" "" "")

@@ -1,9 +1,9 @@
 // The one header of plug-ins: a shared library of your own, NAME.so in your plug-in folder, that adds hooks, learning-rate
-// curves, metrics, models, tasks and number formats. A configuration uses it by name, with settings under that name:
+// curves, metrics, models, tasks and strategies (accumulation, parallel, precision). A configuration uses it by name, with settings under that name:
 //   plugins:
 //     NAME: {every: 100}
-// What it adds stands in the configuration as NAME/thing (model.name, task.name, schedule.name, precision.mode,
-// evaluation.best_metric); its hooks and metrics are there as soon as it is used. The run's record keeps its version and the
+// What it adds stands in the configuration as NAME/thing (model.name, task.name, schedule.name, accumulation.rule,
+// parallel.strategy, precision.mode, evaluation.best_metric); its hooks and metrics are there as soon as it is used. The run's record keeps its version and the
 // digest of its file.
 //
 //   #include "engine/plugin/plugin.h"
@@ -13,7 +13,7 @@
 //       registry.addHook([limit] { return std::make_unique<Stopper>(limit); });
 //   }
 //
-// Models, tasks, metrics and number formats compute with LibTorch: define LATHE_PLUGIN_TORCH before this header (CMake's
+// Models, tasks, metrics, number formats and parallel strategies compute with LibTorch: define LATHE_PLUGIN_TORCH before this header (CMake's
 // lathe_add_plugin(NAME sources… TORCH) does) and their classes come with it. Without it nothing of LibTorch is included.
 //
 // A plug-in is built with the headers of the very Lathe that loads it: it says which in a stamp, which is read before any
@@ -24,10 +24,13 @@
 
 #include "engine/plugin/stamp.h"
 #include "engine/train/hooks.h"
+#include "plan/accumulation.h"
 #include "plan/schedule.h"
 
 #ifdef LATHE_PLUGIN_TORCH
 #include "engine/model/layers.h"
+#include "engine/parallel/data_parallel.h"
+#include "engine/parallel/group_parallel.h"
 #include "engine/task/task.h"
 #include "engine/train/precision.h"
 #endif
@@ -50,10 +53,12 @@ namespace lathe::engine {
 
 class MetricPool;
 class Model;
+class Parallel;
 class Precision;
 class Task;
 class WeightSource;
 struct ModelShape;
+struct RankPlace;
 
 /// What a plug-in is given while it is loaded. What it adds under a name that it has used already, or under one that is
 /// not made of a–z, 0–9, _ and -, throws.
@@ -82,8 +87,18 @@ public:
                           std::function<Result<std::unique_ptr<Model>>(const config::ModelSection&, const ModelShape&, const WeightSource&)> make) = 0;
     /// task.name: NAME/`name`.
     virtual void addTask(const std::string& name, std::function<Result<std::unique_ptr<Task>>(const config::RunConfig&, const dataset::Info&)> make) = 0;
+    /// accumulation.rule: NAME/`name`. A rule that has not closed the first window of a run when its epoch ends
+    /// (OpenWindow::endsEpoch) is refused; later on the end of an epoch closes windows too. `words`, here and below: what `explain` says of it, as a part of a sentence.
+    virtual void addAccumulation(const std::string& name, const std::string& words,
+                                 std::function<Result<std::shared_ptr<plan::Accumulation>>(const config::AccumulationSection&)> make) = 0;
+    /// parallel.strategy: NAME/`name`. GroupParallel has all but the sum; a strategy may also have another one made by
+    /// makeParallel() and pass on what it leaves as it is. Where it does not give every rank the same bits, the comparison of
+    /// ranks (parallel.check_replicas) ends the run.
+    virtual void addParallel(const std::string& name, const std::string& words,
+                             std::function<Result<std::unique_ptr<Parallel>>(const config::ParallelSection&, const RankPlace&)> make) = 0;
     /// precision.mode: NAME/`name`. Weights stay in fp32, as data come; castType() says what a forward pass computes in.
-    virtual void addPrecision(const std::string& name, std::function<Result<std::unique_ptr<Precision>>(const config::PrecisionSection&, c10::Device)> make) = 0;
+    virtual void addPrecision(const std::string& name, const std::string& words,
+                              std::function<Result<std::unique_ptr<Precision>>(const config::PrecisionSection&, c10::Device)> make) = 0;
 };
 
 }  // namespace lathe::engine

@@ -6,7 +6,9 @@
 #include "base/number_text.h"
 #include "config/nearest.h"
 #include "config/plugin_list.h"
+#include "engine/plugin/named_strategy.h"
 #include "engine/train/guard.h"
+#include "plan/explain.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -36,6 +38,14 @@ std::string distrust(const stdfs::path& path) {
     if (::stat(path.c_str(), &info) != 0) return path.string() + " cannot be looked at: " + std::strerror(errno);
     if (info.st_uid != ::geteuid() && info.st_uid != 0) return path.string() + " belongs to another user (" + std::to_string(info.st_uid) + ")";
     if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path.string() + " may be written by others; chmod go-w takes that away";
+    return {};
+}
+
+/// A run, which may come from anyone, brings no code; empty where the file lies in none.
+stdfs::path runAround(const stdfs::path& file) {
+    std::error_code ignored;
+    for (stdfs::path folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+        if (stdfs::exists(rundir::RunFolder(folder).runJson(), ignored)) return folder;
     return {};
 }
 
@@ -104,13 +114,26 @@ public:
     }
 
     void addHook(std::function<std::unique_ptr<Hook>()> make) override { m_hooks.push_back(std::move(make)); }
-    void addSchedule(const std::string& name, plan::CurveOf factor) override { add(plan::curveKinds(), name, std::move(factor)); }
+    void addSchedule(const std::string& name, plan::CurveFactor factor) override {
+        const std::string whole = m_choice.name + "/" + name;
+        add(plan::curveKinds(), name, plan::CurveKind{false, named(whole, std::move(factor)), saying(whole)});
+    }
     void addMetric(const std::string& name, bool higherIsBetter, std::function<std::unique_ptr<MetricPool>()> make) override {
         add(extraMetrics(), name, ExtraMetric{higherIsBetter, std::move(make)});
     }
     void addModel(const std::string& name, ModelMaker make) override { add(modelKinds(), name, std::move(make)); }
     void addTask(const std::string& name, TaskMaker make) override { add(taskKinds(), name, std::move(make)); }
-    void addPrecision(const std::string& name, PrecisionMaker make) override { add(precisionKinds(), name, std::move(make)); }
+    void addAccumulation(const std::string& name, const std::string& words, AccumulationMaker make) override {
+        add(plan::accumulationKinds(), name, plan::AccumulationKind{saying(words), named(m_choice.name + "/" + name, std::move(make))});
+    }
+    void addParallel(const std::string& name, const std::string& words, ParallelMaker make) override {
+        add(parallelKinds(), name, named(m_choice.name + "/" + name, std::move(make)));
+        add(plan::parallelWords(), name, saying(words));
+    }
+    void addPrecision(const std::string& name, const std::string& words, PrecisionMaker make) override {
+        add(precisionKinds(), name, named(m_choice.name + "/" + name, std::move(make)));
+        add(plan::precisionWords(), name, saying(words));
+    }
 
     /// A setting nobody asked for, or nothing.
     std::string unread() const {
@@ -129,6 +152,9 @@ public:
     }
 
 private:
+    static plan::Explanation saying(const std::string& words) {
+        return [words](const config::RunConfig&) { return words; };
+    }
     const std::string* find(std::string_view key) {
         m_asked.emplace(key);
         const auto found = m_choice.settings.find(std::string(key));
@@ -156,7 +182,11 @@ void forget(const std::string& name) {
     extraMetrics().forget(start);
     modelKinds().forget(start);
     taskKinds().forget(start);
+    plan::accumulationKinds().forget(start);
+    parallelKinds().forget(start);
+    plan::parallelWords().forget(start);
     precisionKinds().forget(start);
+    plan::precisionWords().forget(start);
 }
 
 Result<LoadedPlugin> load(const config::PluginChoice& choice, const stdfs::path& folder) {
@@ -166,6 +196,7 @@ Result<LoadedPlugin> load(const config::PluginChoice& choice, const stdfs::path&
     if (missing) return problem(name, "is not in " + folder.string() + "; " + listOf(folder));
     for (const stdfs::path& path : {stdfs::canonical(folder), file.parent_path(), file})
         if (const std::string doubt = distrust(path); !doubt.empty()) return problem(name, "is not loaded: " + doubt);
+    if (const stdfs::path run = runAround(file); !run.empty()) return problem(name, "is not loaded: " + file.string() + " lies in a run folder; copy it into your own folder if you trust it");
     LATHE_TRY_ASSIGN(const std::string bytes, readFile(file, kLargestFile));
     const auto stamp = stampIn(bytes);
     if (!stamp) return problem(name, "is no plug-in of Lathe: " + file.string() + " holds no stamp (LATHE_PLUGIN makes one)", ErrorCode::Unsupported);

@@ -23,7 +23,7 @@ std::filesystem::path pluginFolder();
 
 /// Each of them in the order of the configuration; what they add is in modelKinds(), taskKinds() … from then on. Errors
 /// (Config, Unsupported) are one sentence that names the plug-in, and "plugins.NAME" as their key.
-/// Folder and file must belong to this user or root and be writable for nobody else; links are followed, and what they lead
+/// What lies in a run folder is not loaded. Folder and file must belong to this user or root and be writable for nobody else; links are followed, and what they lead
 /// to must be so too.
 Result<std::vector<LoadedPlugin>> loadPlugins(const config::PluginsSection& section, const std::filesystem::path& folder);
 

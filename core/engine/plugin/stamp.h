@@ -3,8 +3,10 @@
 
 #include "config/sections.h"
 #include "engine/train/hooks.h"
+#include "plan/accumulation.h"
 
 #ifdef LATHE_PLUGIN_TORCH
+#include "engine/parallel/group_parallel.h"
 #include "engine/task/task.h"
 #include "engine/train/precision.h"
 #include <torch/headeronly/version.h>
@@ -18,7 +20,7 @@
 namespace lathe::engine {
 
 /// Raised whenever the meaning of something changes that the layouts below do not show.
-inline constexpr std::uint32_t kPluginApi = 1;
+inline constexpr std::uint32_t kPluginApi = 2;
 
 /// Plain bytes, found in the file by its marker. Texts end with a zero.
 struct PluginStamp {
@@ -42,7 +44,7 @@ constexpr std::uint32_t layoutOf(std::initializer_list<std::size_t> sizes) {
 }
 
 inline constexpr std::uint32_t kHookLayout = layoutOf({sizeof(Counters), sizeof(UpdateResult), sizeof(GuardFinding), sizeof(EvaluationOutcome), sizeof(SaveOutcome),
-                                                       sizeof(RollBack), sizeof(Ending), sizeof(HookContext), sizeof(Wishes), sizeof(config::RunConfig),
+                                                       sizeof(RollBack), sizeof(Ending), sizeof(HookContext), sizeof(Wishes), sizeof(config::RunConfig), sizeof(plan::OpenWindow), sizeof(plan::WindowOutcome),
                                                        static_cast<std::size_t>(Point::TrainEnd)});
 
 template <std::size_t N>
@@ -62,7 +64,7 @@ constexpr PluginStamp pluginStamp(std::string_view name, std::string_view versio
     stamp.version = fixedText<48>(version);
 #ifdef LATHE_PLUGIN_TORCH
     stamp.torchLayout = layoutOf({sizeof(Block), sizeof(Model), sizeof(Context), sizeof(ModelShape), sizeof(Batch), sizeof(LossTerm), sizeof(Task),
-                                  sizeof(MetricPool), sizeof(Precision), sizeof(GradientNorm)});
+                                  sizeof(MetricPool), sizeof(Precision), sizeof(GradientNorm), sizeof(RankPlace), sizeof(FlatStorage), sizeof(GroupParallel)});
     stamp.torch = fixedText<24>(TORCH_VERSION);
 #endif
     return stamp;

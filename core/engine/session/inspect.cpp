@@ -2,10 +2,13 @@
 #include "engine/session/inspect.h"
 
 #include "base/number_text.h"
+#include "config/plugin_list.h"
 #include "engine/checkpoint/checkpoint_reader.h"
 #include "engine/session/setup.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
+#include "plan/accumulation.h"
+#include "plan/explain.h"
 
 #include <nlohmann/json.hpp>
 #include <torch/headeronly/version.h>
@@ -32,12 +35,13 @@ Result<std::string> describe(const config::RunConfig& config) {
         trained += row.trainable ? rowBytes : 0;
         tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
     }
+    LATHE_TRY(plan::makeAccumulation(config.accumulation));
     const plan::OrderShape shape = plan::orderShape(config, static_cast<std::int64_t>(data.train.ids.size()));
     const auto device = chooseDevice(config.parallel);  // one that is not there is told elsewhere
     LATHE_TRY_ASSIGN(const std::unique_ptr<Precision> precision, makePrecision(config.precision, device.ok() ? *device : at::Device(at::kCPU)));
     json answer = {{"precision", precision->name()}, {"precision_why", precision->why()}, {"parameters", table.totalElements()}, {"trainable", trainable},
                    {"bytes", {{"weights", bytes}, {"training", bytes + trained * (1 + (config.optimizer.ema ? 1 : 0) + Optimizer::stateTensorsPerParameter(config.optimizer))}, {"trained", trained}}},
-                   {"updates_per_epoch", shape.updatesPerEpoch()}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
+                   {"updates_per_epoch", shape.updatesPerEpoch().value_or(0)}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
                    {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}, {"groups", groupsJson(table.groups())}};
     if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) answer["planned_updates"] = planned->value();
     return answer.dump();
@@ -65,6 +69,13 @@ Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& ch
         records.push_back({{"name", record.name}, {"content", record.kind == EvaluationRecord::Kind::Table ? json::parse(record.content) : json(record.content)}});
     return json({{"records", records}, {"run", run.name()}, {"checkpoint", checkpoint}, {"step", loaded.manifest.counters.globalStep.value()},
                  {"metrics", metricTexts(outcome->metrics)}, {"samples", outcome->samples}, {"seconds", outcome->seconds}}).dump();
+}
+
+/// What a plug-in should bring.
+template <typename Maker>
+Result<void> isThere(const Kinds<Maker>& kinds, const std::string& thing, const char* key) {
+    if (config::pluginOf(thing).empty() || kinds.find(thing)) return {};
+    return Error{ErrorCode::Config, "There is no \"" + thing + "\"; there are " + kinds.names(), key, {}};
 }
 
 /// One step of the real optimizer on a line through two points, checked by hand.
@@ -97,6 +108,31 @@ Result<void> checkProduct() {
 Result<std::string> describeConfig(const std::string& fileOrPreset) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(fileOrPreset));
     return guarded("describing the model", [&] { return describe(config); });
+}
+
+Result<std::string> explainConfig(const std::string& fileOrPreset) {
+    LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(fileOrPreset));
+    return guarded("explaining an update", [&]() -> Result<std::string> {
+        LATHE_TRY_ASSIGN(const std::vector<LoadedPlugin> plugins, loadPlugins(config.plugins, pluginFolder()));
+        LATHE_TRY(plan::makeAccumulation(config.accumulation));
+        LATHE_TRY(isThere(parallelKinds(), config.parallel.strategy, "parallel.strategy"));
+        LATHE_TRY(isThere(precisionKinds(), config.precision.mode, "precision.mode"));
+        LATHE_TRY(isThere(plan::curveKinds(), config.schedule.name, "schedule.name"));
+        json update = json::array();
+        for (const plan::UpdateEvent& event : plan::explainUpdate(config)) update.push_back({{"event", event.name}, {"detail", event.detail}});
+        return json({{"update", update}}).dump();
+    });
+}
+
+Result<std::string> curveOfConfig(const std::string& fileOrPreset, const std::vector<std::int64_t>& steps) {
+    LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(fileOrPreset));
+    return guarded("computing the learning rate", [&]() -> Result<std::string> {
+        LATHE_TRY_ASSIGN(const std::vector<LoadedPlugin> plugins, loadPlugins(config.plugins, pluginFolder()));
+        LATHE_TRY(isThere(plan::curveKinds(), config.schedule.name, "schedule.name"));
+        json factors = json::array();
+        for (const std::int64_t step : steps) factors.push_back(plan::factorAt(config.schedule, GlobalStep(step)));
+        return json({{"factors", factors}}).dump();
+    });
 }
 
 Result<std::string> evaluateCheckpoint(const std::filesystem::path& run, const std::string& checkpoint) {

@@ -4,14 +4,22 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace lathe::engine {
 
 /// {"precision", "precision_why" (of auto, else empty), "parameters", "trainable", "bytes" {"weights", "training"}, "updates_per_epoch", "planned_updates", "train_samples",
 /// "eval_samples", "tensors" [{"name", "shape", "block"}]}. Weights are not allocated; data are opened but not kept.
 Result<std::string> describeConfig(const std::string& fileOrPreset);
+
+/// {"update" [{"event", "detail"}]}: plan::explainUpdate() with the words of plug-ins. No data are opened.
+Result<std::string> explainConfig(const std::string& fileOrPreset);
+
+/// {"factors" […]}: of the learning rate, after each of so many applied updates. No data are opened.
+Result<std::string> curveOfConfig(const std::string& fileOrPreset, const std::vector<std::int64_t>& steps);
 
 /// {"run", "checkpoint", "step", "metrics" {name: exact text}, "records" [{"name", "content"}], "samples", "seconds"}: the weights of a checkpoint on the
 /// evaluation data of its run. `checkpoint`: folder name below checkpoints/.

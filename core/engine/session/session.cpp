@@ -180,7 +180,7 @@ private:
     void announcePlan() {
         const dataset::Info& info = m_setup->data.train.dataset->info();
         const plan::OrderShape& shape = m_setup->trainLoader->shape();
-        json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch()}, {"train_samples", shape.samples},
+        json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch().value_or(0)}, {"train_samples", shape.samples},
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (const std::int64_t most = m_setup->microBatchLimit.most; most > 0) {
             const std::string text = "Memory ran out before this checkpoint: " + (most == 1 ? std::string("one sample is") : "at most " + std::to_string(most) + " samples are") + " computed at a time";

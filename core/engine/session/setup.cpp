@@ -45,7 +45,8 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
     LATHE_TRY_ASSIGN(task, makeTask(config, data.train.dataset->info()));
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, metricsOf(*task)));
     const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};
-    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, LoaderSettings::training(config, device, sharing), loaded));
+    LATHE_TRY_ASSIGN(LoaderSettings training, LoaderSettings::training(config, device, sharing));
+    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, std::move(training), loaded));
     if (!data.eval.ids.empty()) {
         LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device, {place.rank, place.world, false}), loaded));
     }
@@ -53,9 +54,8 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
         return Error{ErrorCode::Config, std::to_string(place.world) + " ranks share an epoch of " + std::to_string(batches) + " micro-batches: some would never have one. "
                      "Use fewer parallel.ranks, or a smaller data.batch_size", "parallel.ranks", {}};
     plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
-    if (!config::pluginOf(config.schedule.name).empty() && !plan::curveKinds().find(config.schedule.name))
-        return Error{ErrorCode::Config, "There is no schedule \"" + config.schedule.name + "\"; plug-ins in use bring " +
-                     (plan::curveKinds().all().empty() ? "none" : plan::curveKinds().names()), "schedule.name", {}};
+    if (!plan::curveKinds().find(config.schedule.name))
+        return Error{ErrorCode::Config, "There is no schedule \"" + config.schedule.name + "\"; there are " + plan::curveKinds().names(), "schedule.name", {}};
     LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates, {best->metric(), best->higherIsBetter()}));
     return {};
 }
@@ -77,6 +77,8 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(progress);
     state.add(intervals);
     state.add(microBatchLimit);
+    keptAccumulation = std::make_unique<KeptAccumulation>(*trainLoader->shape().accumulation);
+    state.add(*keptAccumulation);
     if (precision->hasState()) state.add(*precision);
     if (config.optimizer.ema) {
         average = std::make_unique<WeightAverage>(*storage, config.optimizer);
@@ -104,10 +106,9 @@ Result<void> Setup::addHook(std::unique_ptr<Hook> hook, const std::string& plugi
 TrainerParts Setup::parts() {
     m_windows.emplace(*trainLoader);
     if (evalLoader) m_evaluation.emplace(*evalLoader);
-    m_accumulation.emplace(trainLoader->shape());
     m_time.emplace(Clock::system());
     TrainerParts parts{.task = task.get(), .model = model.get(), .storage = storage.get(), .optimizer = optimizer.get(), .average = average.get(), .parallel = parallel.get(),
-                       .precision = precision.get(), .accumulation = &*m_accumulation, .windows = &*m_windows,
+                       .precision = precision.get(), .order = &trainLoader->shape(), .windows = &*m_windows,
                        .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .intervals = &intervals, .time = &*m_time,
                        .guard = guard.get(), .microBatchLimit = &microBatchLimit};
     for (const auto& hook : hooks) parts.hooks.push_back(hook.get());

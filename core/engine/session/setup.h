@@ -9,6 +9,7 @@
 #include "engine/session/environment.h"
 #include "engine/session/sources.h"
 #include "engine/train/curve.h"
+#include "engine/train/kept_accumulation.h"
 #include "engine/train/kept_hook.h"
 #include "engine/train/micro_batch_limit.h"
 #include "engine/train/model_state.h"
@@ -47,6 +48,7 @@ struct Setup {
     RunningIntervals intervals;
     MicroBatchLimit microBatchLimit;
     std::unique_ptr<TrajectoryGuard> guard;
+    std::unique_ptr<KeptAccumulation> keptAccumulation;
     std::vector<std::unique_ptr<Hook>> hooks;          ///< those that the configuration asks for, in their order
     std::vector<std::unique_ptr<KeptHook>> keptHooks;
     TrainState state;
@@ -69,7 +71,6 @@ private:
 
     std::optional<LoaderWindows> m_windows;
     std::optional<LoaderEvaluation> m_evaluation;
-    std::optional<PlannedAccumulation> m_accumulation;
     std::optional<ActiveTime> m_time;
 };
 

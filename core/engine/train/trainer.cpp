@@ -185,8 +185,9 @@ void Trainer::act(const GuardFinding& finding) {
 
 Result<void> Trainer::loadWindow() {
     if (m_windowLoaded) return {};
+    const Counters& at = m_progress.counters;
     turnTo(live::Activity::Reading);
-    m_window = plan::limited(m_parts.accumulation->windowAt(m_progress.counters), m_parts.microBatchLimit ? m_parts.microBatchLimit->most : 0);
+    m_window = plan::limited(plan::windowAt(*m_parts.order, at.epoch, at.planEntry, at.updateAttempts), m_parts.microBatchLimit ? m_parts.microBatchLimit->most : 0);
     m_share = m_parts.parallel->sharing().of(m_window.microBatches.size());
     LATHE_TRY(m_parts.windows->load(m_window, m_share, m_batches));
     m_windowLoaded = true;
@@ -211,7 +212,7 @@ void Trainer::count(const UpdateResult& result) {
     m_windowLoaded = false;
     m_unsaved = true;
     if (result.scale != 1) happens("scale");
-    if (const std::string hopeless = m_parts.precision->settle(result); !hopeless.empty()) end(rundir::State::Diverged, hopeless, false);
+    settle(result);
     if (!result.weightless) m_weighedEpoch = next.epoch;
     else if (next.epoch.value() > m_weighedEpoch.value() + 1)
         end(rundir::State::Failed, "No sample of a whole epoch has weight, so there is nothing to learn from. Look at the weights of the data", false);
@@ -221,6 +222,16 @@ void Trainer::count(const UpdateResult& result) {
         end(rundir::State::Diverged, std::to_string(m_progress.skippedInARow) + " updates in a row were skipped, the last because " + result.reason +
             (result.vetoed ? ". Look at what that hook goes by" : advice + guards), false);
     }
+}
+
+/// What strategies remember of an update that is over. One that fails here has half of it: what was saved before counts.
+void Trainer::settle(const UpdateResult& result) {
+    const auto hopeless = guarded("counting an update", [&]() -> Result<std::string> {
+        m_parts.order->accumulation->settle({result.applied, result.loss, result.gradNorm, result.weight});
+        return m_parts.precision->settle(result);
+    });
+    if (!hopeless.ok()) endBy(hopeless.error(), false);
+    else if (!hopeless->empty()) end(rundir::State::Diverged, *hopeless, false);
 }
 
 void Trainer::checkTarget() {

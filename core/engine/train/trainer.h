@@ -14,7 +14,6 @@
 #include "engine/model/model.h"
 #include "engine/parallel/parallel.h"
 #include "engine/task/task.h"
-#include "engine/train/accumulation.h"
 #include "engine/train/active_time.h"
 #include "engine/train/curve.h"
 #include "engine/train/hooks.h"
@@ -27,6 +26,7 @@
 #include "engine/train/triggers.h"
 #include "engine/train/weight_average.h"
 #include "live/segment.h"
+#include "plan/accumulation.h"
 
 #include <functional>
 #include <memory>
@@ -84,7 +84,7 @@ struct TrainerParts {
     WeightAverage* average = nullptr;             ///< null: none is kept
     Parallel* parallel = nullptr;
     Precision* precision = nullptr;
-    const Accumulation* accumulation = nullptr;
+    const plan::OrderShape* order = nullptr;      ///< with the accumulation, which learns what became of each window
     WindowSource* windows = nullptr;
     EvaluationSource* evaluationData = nullptr;   ///< null: nothing is held out
     Curve* curve = nullptr;
@@ -167,6 +167,7 @@ private:
     void lookInside(UpdateResult& result);
     void applyUpdate(const UpdateResult& result);
     void count(const UpdateResult& result);
+    void settle(const UpdateResult& result);
     void checkTarget();
     void evaluateAndKeep(const std::string& reason);
     bool evaluate();

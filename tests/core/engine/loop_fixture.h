@@ -216,13 +216,13 @@ struct Fixture {
         return section;
     }
     /// Trains over `windows.batches`, so many of them a window.
-    Ending run(std::int64_t microBatches) {
+    Ending run(std::int64_t microBatches) { return run(plan::fixedWindows(microBatches)); }
+    Ending run(std::shared_ptr<plan::Accumulation> accumulation) {
         shape.samples = static_cast<std::int64_t>(windows.batches.size());
         shape.batchSize = 1;
-        shape.microBatches = microBatches;
-        accumulation = std::make_unique<PlannedAccumulation>(shape);
+        shape.accumulation = std::move(accumulation);
         TrainerParts parts{.task = other ? other : &task, .model = &model, .storage = &storage, .optimizer = optimizer.get(), .average = average,
-                           .parallel = group ? group : parallel.get(), .precision = precision.get(), .accumulation = accumulation.get(), .windows = source ? source : &windows,
+                           .parallel = group ? group : parallel.get(), .precision = precision.get(), .order = &shape, .windows = source ? source : &windows,
                            .evaluationData = evaluation.list.empty() ? nullptr : &evaluation, .curve = &curve, .best = best.get(), .progress = &progress, .intervals = &intervals,
                            .saver = saves ? &saver : nullptr, .time = clock ? clock : &time, .hooks = {&recorder}};
         parts.guard = guard.get();
@@ -249,7 +249,6 @@ struct Fixture {
     Recorder recorder;
     std::unique_ptr<Parallel> parallel = makeSingleProcess();
     std::unique_ptr<Precision> precision = makePrecision({}).value();
-    std::unique_ptr<Accumulation> accumulation;
     plan::OrderShape shape;
     Curve curve = Curve::constant(section.learningRate);
     TrainerSettings settings;

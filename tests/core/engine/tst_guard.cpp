@@ -218,6 +218,24 @@ private Q_SLOTS:
         QCOMPARE(f.progress.counters.globalStep.value(), 4);
     }
 
+    // the best is saved where it is, and what hooks ask for at its end is done at once
+    void anEvaluationThatAHookAsksForIsActedOnAtOnce() {
+        Fixture f(1, at::kFloat, Fixture::sgd(0.001));
+        f.windows.batches = valued({1, 1, 1, 1, 1, 1});
+        f.evaluation.list = {batchOf({{1}})};
+        f.task.script = {3, 1, 2};
+        f.settings.maxRollBacks = 1;
+        f.settings.saveBest = true;
+        f.recorder.act = [](const HookContext& context, Wishes& wishes) {
+            if (context.point == Point::Update) wishes.evaluate = true;
+            if (context.point == Point::EvalEnd && context.evaluation->metrics.at("loss") == 2) wishes.rollBack = RollBack{GlobalStep(2), "worse"};
+        };
+        const Ending ending = f.run(1);
+        QVERIFY(ending.backTo && ending.backTo->value() == 2);
+        QCOMPARE(f.progress.counters.globalStep.value(), 3);
+        QCOMPARE(f.saver.steps, (Steps{1, 2}));
+    }
+
     void aStopComesBeforeARollBack() {
         Fixture f(1, at::kFloat, Fixture::sgd(0.001));
         f.windows.batches = valued({1, 1, 1});

@@ -87,7 +87,7 @@ at::Tensor lossesOf(Model& model, const Batch& batch) {
 struct TextRun {
     explicit TextRun(const config::RunConfig& wanted, const plan::Sharing& sharing = {}) : config(wanted) {
         data = openRunData(config).value();
-        trainLoader = Loader::open(data.train, LoaderSettings::training(config, at::kCPU, sharing)).value();
+        trainLoader = Loader::open(data.train, LoaderSettings::training(config, at::kCPU, sharing).value()).value();
         evalLoader = Loader::open(data.eval, LoaderSettings::evaluation(config, at::kCPU, {sharing.rank, sharing.world, false})).value();
         task = makeTask(config, data.train.dataset->info()).value();
         model = makeModel(config.model, data.modelShape(task->outputs()), 3, at::kFloat, at::kCPU).value();
@@ -132,7 +132,7 @@ Outcome trained(const config::RunConfig& config, int world, const Interval& eval
             const auto parallel = makeParallel(section, place).value();
             TextRun run(config, parallel->sharing());
             Fixture f;
-            const PlannedAccumulation accumulation(run.trainLoader->shape());
+            const plan::OrderShape order(run.trainLoader->shape());
             BestValue best = BestValue::make({}, run.task->metricInfo()).value();
             f.recorder.act = [&](const HookContext& context, Wishes&) {
                 if (context.point != Point::EvalEnd || rank != 0) return;
@@ -140,7 +140,7 @@ Outcome trained(const config::RunConfig& config, int world, const Interval& eval
                 for (const EvaluationRecord& record : context.evaluation->records) outcome.samples.push_back(record.content);
             };
             TrainerParts parts{.task = run.task.get(), .model = run.model.get(), .storage = run.storage.get(), .optimizer = run.optimizer.get(), .parallel = parallel.get(),
-                               .precision = f.precision.get(), .accumulation = &accumulation, .windows = run.windows.get(), .evaluationData = run.evaluation.get(),
+                               .precision = f.precision.get(), .order = &order, .windows = run.windows.get(), .evaluationData = run.evaluation.get(),
                                .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
             f.settings.epochs = 2;
             f.curve = Curve({}, 0.01);
@@ -240,15 +240,15 @@ private Q_SLOTS:
             const at::Tensor tokens = ((engine::made("tokens" + std::to_string(k), {3, 13}) + 0.5) * 24).to(at::kLong);
             f.windows.batches.push_back(packedBatch(tokens, {{}, {}, {}}));
         }
-        f.shape = {.samples = 50, .batchSize = 1, .microBatches = 1};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = 50, .batchSize = 1, .accumulation = plan::fixedWindows(1)};
+        const plan::OrderShape order(f.shape);
         BestValue best = BestValue::make({}, task->metricInfo()).value();
         config::ScheduleSection constant;
         constant.name = "constant";
         f.curve = Curve(constant, 3e-3);
         f.settings.maxGradNorm = 1.0;
         TrainerParts parts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(), .precision = f.precision.get(),
-                           .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
+                           .order = &order, .windows = &f.windows, .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         QVERIFY(Trainer(parts, f.settings).run().state == rundir::State::Completed);
         at::set_num_threads(threads);
         QCOMPARE(f.recorder.rows.size(), 50U);

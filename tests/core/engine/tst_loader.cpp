@@ -4,6 +4,7 @@
 #include "engine/data/byte_rows_kernel.h"
 #include "engine/data/loader.h"
 #include "engine/session/sources.h"
+#include "plan/accumulation.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -26,7 +27,7 @@ DataPart partOf(std::shared_ptr<MadeDataset> data) {
 
 LoaderSettings settingsOf(std::int64_t batchSize, std::int64_t microBatches, int threads, bool inMemory = false) {
     LoaderSettings settings;
-    settings.shape = {.batchSize = batchSize, .microBatches = microBatches};
+    settings.shape = {.batchSize = batchSize, .accumulation = plan::fixedWindows(microBatches)};
     settings.seed = 11;
     settings.shuffle = true;
     settings.threads = threads;
@@ -93,7 +94,7 @@ private Q_SLOTS:
         QFETCH(int, threads);
         QFETCH(bool, inMemory);
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(22, 2)), settingsOf(4, 2, threads, inMemory));
-        const plan::OrderShape shape{.samples = 22, .batchSize = 4, .microBatches = 2};
+        const plan::OrderShape shape{.samples = 22, .batchSize = 4, .accumulation = plan::fixedWindows(2)};
         Epoch epoch;
         PlanEntry entry;
         for (int window = 0; window < 7; ++window) {
@@ -157,9 +158,46 @@ private Q_SLOTS:
         }
     }
 
+    // a rule that changes with what became of windows: ranks load their shares of each, which nobody could read ahead
+    void windowsThatAreNotForeseenAreSharedOutAllTheSame_data() {
+        QTest::addColumn<bool>("inMemory");
+        QTest::newRow("memory") << true;
+        QTest::newRow("stream") << false;
+    }
+    void windowsThatAreNotForeseenAreSharedOutAllTheSame() {
+        QFETCH(bool, inMemory);
+        struct Changing final : plan::Accumulation {
+            bool isFull(const plan::OpenWindow& window) const override { return window.microBatches >= size; }
+            std::int64_t size = 1;
+        };
+        const auto rule = std::make_shared<Changing>();
+        LoaderSettings settings = settingsOf(2, 1, 2, inMemory);
+        settings.shape.accumulation = rule;
+        settings.foreseesWindows = false;
+        std::vector<std::unique_ptr<Loader>> loaders;
+        std::vector<LoaderWindows> ranks;
+        for (int rank = 0; rank < 3; ++rank) {
+            settings.sharing = {rank, 3, false};
+            loaders.push_back(opened(partOf(std::make_shared<MadeDataset>(41, 2)), settings));
+        }
+        for (const auto& loader : loaders) ranks.emplace_back(*loader);
+        Ids seen;
+        plan::Window window = plan::windowAt(loaders[0]->shape(), Epoch(0), PlanEntry(0));
+        while (window.epoch < Epoch(3)) {
+            for (int rank = 0; rank < 3; ++rank) {
+                std::vector<Batch> batches;
+                QVERIFY(ranks[static_cast<std::size_t>(rank)].load(window, plan::Sharing{rank, 3, false}.of(window.microBatches.size()), batches).ok());
+                for (const Batch& batch : batches) seen.insert(seen.end(), batch.ids.begin(), batch.ids.end());
+            }
+            rule->size = rule->size % 7 + 2;
+            window = plan::windowAt(loaders[0]->shape(), window.nextEpoch, window.nextEntry, window.attempt.next());
+        }
+        QCOMPARE(seen, idsOfEpochs(41, 3));
+    }
+
     void rankWithoutAnyShareIsAtTheEnd() {
         LoaderSettings settings = settingsOf(1, 4, 2, false);
-        settings.shape.microBatches = 4;
+        settings.shape.accumulation = plan::fixedWindows(4);
         settings.sharing = {0, 4, false};  // 3 batches among 4 ranks: the first goes without
         settings.oneEpoch = true;
         const auto loader = opened(partOf(std::make_shared<MadeDataset>(3, 2)), settings);
@@ -168,7 +206,7 @@ private Q_SLOTS:
 
     void windowsWithAWeightBudgetCountTheSamplesWeights() {
         LoaderSettings settings = settingsOf(4, 1, 2);
-        settings.shape.weightBudget = 60;
+        settings.shape.accumulation = plan::makeAccumulation({.rule = "weight", .weight = 60}).value();
         const auto data = std::make_shared<MadeDataset>(64, 2, MadeDataset::Kind::Classes, true);
         const auto loader = opened(partOf(data), settings);
         QVERIFY(loader->shape().weights != nullptr);
@@ -297,8 +335,8 @@ private Q_SLOTS:
             double sum(Epoch epoch, std::int64_t begin, std::int64_t end) const override { return (epoch.value() < 9 ? 4.0 : 1.0) * static_cast<double>(end - begin); }
         };
         LoaderSettings settings = settingsOf(1, 4, threads, inMemory);
-        if (rule == "ramp") settings.shape.rampFrom = 1, settings.shape.rampUpdates = 100;
-        else settings.shape.weightBudget = 3, settings.shape.weights = std::make_shared<Lighter>();
+        settings.shape.accumulation = plan::makeAccumulation({.rule = rule.toStdString(), .microBatches = 4, .rampFrom = 1, .rampUpdates = 100, .weight = 3}).value();
+        if (rule == "weight") settings.shape.weights = std::make_shared<Lighter>();
         std::vector<std::unique_ptr<Loader>> loaders;
         for (int rank = 0; rank < 2; ++rank) {
             settings.sharing = {rank, 2, false};

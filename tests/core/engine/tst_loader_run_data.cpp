@@ -136,7 +136,7 @@ private Q_SLOTS:
         const auto data = openRunData(config);
         QVERIFY2(data, data ? "" : data.error().text().c_str());
         QCOMPARE(data->train.ids.size() + data->eval.ids.size(), 1797U);
-        const auto loader = Loader::open(data->train, LoaderSettings::training(config, at::kCPU));
+        const auto loader = Loader::open(data->train, LoaderSettings::training(config, at::kCPU).value());
         QVERIFY(loader);
         QVERIFY((*loader)->inMemory());
         const auto batch = (*loader)->next();
@@ -170,7 +170,7 @@ private Q_SLOTS:
         config.precision.mode = mode;
         const auto data = openRunData(config);
         QVERIFY2(data, data ? "" : data.error().text().c_str());
-        LoaderSettings settings = LoaderSettings::training(config, at::kCPU);
+        LoaderSettings settings = LoaderSettings::training(config, at::kCPU).value();
         const auto memory = Loader::open(data->train, settings);
         settings.memoryLimitBytes = 0;
         const auto stream = Loader::open(data->train, settings);

@@ -103,11 +103,11 @@ private Q_SLOTS:
         };
         Fixture f;
         f.windows.batches = {batchOf({{1.0}}, 0), batchOf({{2.0}, {3.0}}, 1)};
-        f.shape = {.samples = 2, .batchSize = 1, .microBatches = 2};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = 2, .batchSize = 1, .accumulation = plan::fixedWindows(2)};
+        const plan::OrderShape order(f.shape);
         TwoTerms task;
         TrainerParts parts{.task = &task, .model = &f.model, .storage = &f.storage, .optimizer = f.optimizer.get(), .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
+                           .precision = f.precision.get(), .order = &order, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         Trainer(parts, f.settings).run();
         // sums 1 and 5, weights 3; squares 1 and 25, weights 4, coefficient 1/2

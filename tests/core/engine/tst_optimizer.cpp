@@ -167,14 +167,14 @@ private Q_SLOTS:
         const auto precision = makePrecision({}).value();
         MadeWindows windows(c);
         const auto parts = static_cast<std::int64_t>(c.parts.size());
-        const PlannedAccumulation accumulation({.samples = 50 * parts, .batchSize = 1, .microBatches = parts});
+        const plan::OrderShape order({.samples = 50 * parts, .batchSize = 1, .accumulation = plan::fixedWindows(parts)});
         auto best = BestValue::make({}, task->metricInfo()).value();
         Progress progress;
         ActiveTime time(Clock::system());
         test::Recorder recorder;
         Curve curve({.name = "linear", .warmupUpdates = 4, .finalFactor = 0.1, .totalUpdates = 50}, c.optimizer.learningRate);
         TrainerParts trainerParts{.task = task.get(), .model = model.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = parallel.get(),
-                                  .precision = precision.get(), .accumulation = &accumulation, .windows = &windows, .curve = &curve, .best = &best,
+                                  .precision = precision.get(), .order = &order, .windows = &windows, .curve = &curve, .best = &best,
                                   .progress = &progress, .time = &time, .hooks = {&recorder}};
         TrainerSettings settings;
         settings.maxUpdates = 50;

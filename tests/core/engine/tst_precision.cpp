@@ -49,10 +49,10 @@ struct Run {
         f.precision = makePrecision(mode(name)).value();
     }
     Ending run(std::int64_t microBatches = 1) {
-        f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .accumulation = plan::fixedWindows(microBatches)};
+        const plan::OrderShape order(f.shape);
         TrainerParts parts{.task = &f.task, .model = &model, .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
+                           .precision = f.precision.get(), .order = &order, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
     }
@@ -257,11 +257,11 @@ private Q_SLOTS:
         }
         f.curve = Curve::constant(0.01);
         f.precision = makePrecision(mode(name.toStdString())).value();
-        f.shape = {.samples = 30, .batchSize = 1, .microBatches = 1};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = 30, .batchSize = 1, .accumulation = plan::fixedWindows(1)};
+        const plan::OrderShape order(f.shape);
         BestValue best = BestValue::make({}, task->metricInfo()).value();
         TrainerParts parts{.task = task.get(), .model = made.get(), .storage = &storage, .optimizer = optimizer.get(), .parallel = f.parallel.get(),
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = &best,
+                           .precision = f.precision.get(), .order = &order, .windows = &f.windows, .curve = &f.curve, .best = &best,
                            .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         const Ending ending = Trainer(parts, f.settings).run();
         QVERIFY2(ending.state == rundir::State::Completed, ending.why.c_str());

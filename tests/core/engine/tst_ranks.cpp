@@ -103,11 +103,11 @@ std::vector<Outcome> trained(const Layout& layout, const std::string& model, std
         Fixture f;
         if (evaluates) f.evaluation.list = real.windows.batches;
         f.settings.evaluateEvery = {Interval::Unit::Updates, 1};
-        f.shape = {.samples = 11, .batchSize = 1, .microBatches = window};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = 11, .batchSize = 1, .accumulation = plan::fixedWindows(window)};
+        const plan::OrderShape order(f.shape);
         BestValue best = BestValue::make({}, real.task->metricInfo()).value();
         TrainerParts parts{.task = real.task.get(), .model = real.model.get(), .storage = real.storage.get(), .optimizer = real.optimizer.get(), .parallel = &parallel,
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &real.windows, .evaluationData = evaluates ? &f.evaluation : nullptr,
+                           .precision = f.precision.get(), .order = &order, .windows = &real.windows, .evaluationData = evaluates ? &f.evaluation : nullptr,
                            .curve = &f.curve, .best = &best, .progress = &f.progress, .time = &f.time, .hooks = {&f.recorder}};
         f.settings.epochs = 2;
         f.settings.maxGradNorm = 1.0;
@@ -138,10 +138,10 @@ double furthest(const Outcome& a, const Outcome& b) {
 struct Small {
     explicit Small(std::vector<Batch> batches, Parallel& parallel, std::int64_t width = 1) : f(width), m_parallel(parallel) { f.windows.batches = std::move(batches); }
     Ending run(std::int64_t microBatches) {
-        f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .microBatches = microBatches};
-        const PlannedAccumulation accumulation(f.shape);
+        f.shape = {.samples = static_cast<std::int64_t>(f.windows.batches.size()), .batchSize = 1, .accumulation = plan::fixedWindows(microBatches)};
+        const plan::OrderShape order(f.shape);
         TrainerParts parts{.task = &f.task, .model = &f.model, .storage = &f.storage, .optimizer = f.optimizer.get(), .parallel = &m_parallel,
-                           .precision = f.precision.get(), .accumulation = &accumulation, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
+                           .precision = f.precision.get(), .order = &order, .windows = &f.windows, .curve = &f.curve, .best = f.best.get(),
                            .progress = &f.progress, .saver = f.saves ? &f.saver : nullptr, .time = &f.time, .hooks = {&f.recorder}};
         return Trainer(parts, f.settings).run();
     }

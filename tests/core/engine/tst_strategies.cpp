@@ -32,13 +32,11 @@ private Q_SLOTS:
     void irregularWindowsEndWhereTheySay() {
         Fixture f;
         for (int i = 0; i < 14; ++i) f.windows.batches.push_back(batchOf({{1.0}}, i));
-        f.shape.rampFrom = 1;
-        f.shape.rampUpdates = 3;
         std::vector<std::int64_t> boundaries;
         f.recorder.act = [&](const HookContext& context, Wishes&) {
             if (context.point == Point::Update) boundaries.push_back(context.counters->microStep.value());
         };
-        QCOMPARE(f.run(4).state, rundir::State::Completed);
+        QCOMPARE(f.run(plan::makeAccumulation({.rule = "ramp", .microBatches = 4, .rampFrom = 1, .rampUpdates = 3}).value()).state, rundir::State::Completed);
         QCOMPARE(boundaries, (std::vector<std::int64_t>{1, 3, 6, 10, 14}));
         QCOMPARE(f.p(), 1.0 - 5.0);  // each update is normalised over its own window
     }

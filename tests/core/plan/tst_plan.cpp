@@ -1,5 +1,6 @@
 #include "config/schema.h"
 #include "golden_schedules.h"
+#include "plan/accumulation.h"
 #include "plan/explain.h"
 #include "plan/order.h"
 #include "plan/random.h"
@@ -90,7 +91,7 @@ private Q_SLOTS:
 
     /// SEMANTICS P2: 10 micro-batches, window 4: windows of 4, 4 and 2, never across the epoch
     void tailWindowHoldsWhatIsLeft() {
-        const OrderShape shape{.samples = 10, .batchSize = 1, .microBatches = 4};
+        const OrderShape shape{.samples = 10, .batchSize = 1, .accumulation = fixedWindows(4)};
         std::vector<std::size_t> sizes;
         Epoch epoch;
         PlanEntry entry;
@@ -105,7 +106,7 @@ private Q_SLOTS:
         QVERIFY(epoch == Epoch(1) && entry == PlanEntry(0));
     }
     void windowsGrowAlongARamp() {
-        const OrderShape shape{.samples = 24, .batchSize = 1, .microBatches = 4, .rampFrom = 1, .rampUpdates = 3};
+        const OrderShape shape{.samples = 24, .batchSize = 1, .accumulation = makeAccumulation({.rule = "ramp", .microBatches = 4, .rampFrom = 1, .rampUpdates = 3}).value()};
         Epoch epoch;
         PlanEntry entry;
         std::vector<std::size_t> sizes;
@@ -130,7 +131,7 @@ private Q_SLOTS:
                 return total;
             }
         };
-        OrderShape shape{.samples = 12, .batchSize = 1, .microBatches = 1, .weightBudget = 5};
+        OrderShape shape{.samples = 12, .batchSize = 1, .accumulation = makeAccumulation({.rule = "weight", .weight = 5}).value()};
         QCOMPARE(windowAt(shape, Epoch(0), PlanEntry(0)).microBatches.size(), std::size_t(5));
         QVERIFY(windowAt(shape, Epoch(0), PlanEntry(10)).isTail);
         QVERIFY(plannedUpdates(shape, 2, {}) == GlobalStep(6));
@@ -156,6 +157,31 @@ private Q_SLOTS:
             QCOMPARE(sums.sum(Epoch(epoch), 0, 20), 210.0);
             QCOMPARE(sums.sum(Epoch(epoch), 5, 5), 0.0);
         }
+    }
+
+    // a rule that nothing is foretold of is asked, as it is now, wherever the length of a run is needed
+    void aRuleOfItsOwnCutsWindowsAndIsForetoldByFillingThem() {
+        struct AtFives final : Accumulation {   // windows end at multiples of five samples, whatever they began at
+            bool isFull(const OpenWindow& window) const override { return (begin + window.samples) % 5 == 0 || window.endsEpoch; }
+            std::int64_t begin = 0;
+        };
+        const OrderShape shape{.samples = 12, .batchSize = 1, .accumulation = std::make_shared<AtFives>()};
+        const Window window = windowAt(shape, Epoch(0), PlanEntry(10));
+        QVERIFY(window.samples() == 2 && !window.isTail && window.nextEpoch == Epoch(1));
+        QCOMPARE(shape.updatesPerEpoch().value(), 3);
+        QVERIFY(plannedUpdates(shape, 4, {}) == GlobalStep(12));
+        QVERIFY(plannedUpdates(shape, std::int64_t{1} << 40, 7) == GlobalStep(7));
+    }
+    void aRuleOfAPluginThatIsNotLoadedIsNotGuessed() {
+        config::RunConfig config;
+        config.accumulation.rule = "mine/rule";
+        const OrderShape shape = orderShape(config, 100);
+        QVERIFY(!shape.accumulation && !shape.updatesPerEpoch());
+        QVERIFY(!plannedUpdates(shape, 3, {}) && !plannedUpdates(shape, 3, 50));
+        QVERIFY(plannedUpdates(shape, {}, 50) == GlobalStep(50));
+        const auto made = makeAccumulation(config.accumulation);
+        QVERIFY(!made && made.error().sentence.find("fixed, ramp, weight") != std::string::npos);
+        QVERIFY(explainUpdate(config).front().detail.starts_with("mine/rule"));
     }
 
     void shapeOfAConfigurationIsTheSameForAll() {
@@ -194,6 +220,43 @@ private Q_SLOTS:
         QVERIFY(detail("clip").empty());
     }
 
+    // every accumulation with every precision and every way to share and reduce: the events of the loop, in its order, and no other
+    void everyCombinationOfStrategiesIsExplained() {
+        const QStringList order{"window", "share", "weights", "forward", "loss", "backward", "reduce", "unscale", "norm", "verdict", "guard", "clip", "optimizer", "ema",
+                                "buffers", "counters", "scale", "log", "agree", "evaluate", "save"};
+        std::set<std::string> windows, forwards, reductions;
+        for (const auto& [rule, kind] : accumulationKinds().all())
+            for (const auto& [mode, words] : precisionWords().all())
+                for (const int ranks : {1, 2, 4})
+                    for (const std::string reduction : {"ring", "tree"})
+                        for (const std::string at : {"window", "micro_step"}) {
+                            config::RunConfig config;
+                            config.accumulation = {.rule = rule, .microBatches = 4};
+                            config.precision.mode = mode;
+                            config.parallel.ranks = ranks;
+                            config.parallel.reduction = reduction;
+                            config.parallel.reduceAt = at;
+                            QStringList names;
+                            for (const UpdateEvent& event : explainUpdate(config)) {
+                                names << QString::fromStdString(event.name);
+                                QVERIFY2(!event.detail.empty(), event.name.c_str());
+                                if (event.name == "window") windows.insert(event.detail);
+                                if (event.name == "forward") forwards.insert(event.detail);
+                                if (event.name == "reduce") reductions.insert(event.detail);
+                            }
+                            QStringList sorted = names;
+                            std::stable_sort(sorted.begin(), sorted.end(), [&](const QString& a, const QString& b) { return order.indexOf(a) < order.indexOf(b); });
+                            QCOMPARE(names, sorted);
+                            const bool scales = mode == "fp16" || mode == "auto", several = ranks > 1;
+                            QCOMPARE(names.contains("unscale") && names.contains("scale"), scales);
+                            QCOMPARE(names.contains("share") && names.contains("agree"), several);
+                            QCOMPARE(names.size(), 14 + 2 * int(scales) + 2 * int(several) + 1);   // clipping by norm is on
+                        }
+        QCOMPARE(windows.size(), accumulationKinds().all().size());
+        QCOMPARE(forwards.size(), precisionWords().all().size());
+        QCOMPARE(reductions.size(), std::size_t(4));   // nothing, once a window, each micro-step, tree
+    }
+
     void ranksShareWindowsOutWithoutGapOrOverlap() {
         for (const bool aligned : {false, true}) {
             for (int world = 1; world <= 8; world *= 2) {
@@ -215,12 +278,12 @@ private Q_SLOTS:
 
     /// SEMANTICS A3: 10 batches, window 4, 3 epochs: 9 updates; 8 batches: 6
     void plannedUpdatesCountTailWindowsAndNothingElse() {
-        QVERIFY(plannedUpdates({.samples = 10, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(9));
-        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, {}) == GlobalStep(6));
-        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, 3, 5) == GlobalStep(5));
-        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, {}, 50) == GlobalStep(50));
-        QVERIFY(!plannedUpdates({.samples = 8, .batchSize = 1, .microBatches = 4}, {}, {}));
-        QCOMPARE((OrderShape{.samples = 10, .batchSize = 4, .microBatches = 1, .dropLast = true}.samplesPerEpoch()), 8);
+        QVERIFY(plannedUpdates({.samples = 10, .batchSize = 1, .accumulation = fixedWindows(4)}, 3, {}) == GlobalStep(9));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .accumulation = fixedWindows(4)}, 3, {}) == GlobalStep(6));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .accumulation = fixedWindows(4)}, 3, 5) == GlobalStep(5));
+        QVERIFY(plannedUpdates({.samples = 8, .batchSize = 1, .accumulation = fixedWindows(4)}, {}, 50) == GlobalStep(50));
+        QVERIFY(!plannedUpdates({.samples = 8, .batchSize = 1, .accumulation = fixedWindows(4)}, {}, {}));
+        QCOMPARE((OrderShape{.samples = 10, .batchSize = 4, .accumulation = fixedWindows(1), .dropLast = true}.samplesPerEpoch()), 8);
     }
     /// SEMANTICS F5: random triples of batches, window and updates
     void walkingWindowsEqualsDivision() {
@@ -228,7 +291,7 @@ private Q_SLOTS:
         for (int trial = 0; trial < 200; ++trial) {
             const auto batches = static_cast<std::int64_t>(1 + stream.below(40));
             const auto micro = static_cast<std::int64_t>(1 + stream.below(6));
-            const OrderShape shape{.samples = batches * 3, .batchSize = 3, .microBatches = micro};
+            const OrderShape shape{.samples = batches * 3, .batchSize = 3, .accumulation = fixedWindows(micro)};
             const auto updates = static_cast<std::int64_t>(stream.below(120));
             Epoch epoch;
             PlanEntry entry;
@@ -237,8 +300,8 @@ private Q_SLOTS:
                 epoch = window.nextEpoch;
                 entry = window.nextEntry;
             }
-            QCOMPARE(epoch.value(), updates / shape.updatesPerEpoch());
-            QCOMPARE(entry.value(), updates % shape.updatesPerEpoch() * micro * 3);
+            QCOMPARE(epoch.value(), updates / *shape.updatesPerEpoch());
+            QCOMPARE(entry.value(), updates % *shape.updatesPerEpoch() * micro * 3);
         }
     }
 
@@ -368,6 +431,21 @@ private Q_SLOTS:
                 for (const std::int64_t k : {100, 101, 1'000'000}) QVERIFY2(factorAt(schedule, GlobalStep(k)) == 0.25, (schedule.name + " " + std::to_string(part)).c_str());
             }
         }
+    }
+    void whatCanBeChosenIsWhatThereIs() {
+        const auto namesOf = [](const auto& kinds) {
+            std::set<std::string> names;
+            for (const auto& [name, kind] : kinds.all()) names.insert(name);
+            return names;
+        };
+        const auto choices = [](const char* key) {
+            const auto& all = Schema::builtin().find(key)->choices;
+            return std::set<std::string>(all.begin(), all.end());
+        };
+        QCOMPARE(namesOf(curveKinds()), choices("schedule.name"));
+        QCOMPARE(namesOf(accumulationKinds()), choices("accumulation.rule"));
+        QCOMPARE(namesOf(precisionWords()), choices("precision.mode"));
+        QCOMPARE(namesOf(parallelWords()), choices("parallel.strategy"));
     }
     void onlyCurvesWithAnEndHaveALength() {
         const Field& length = *Schema::builtin().find("schedule.total_updates");
