@@ -31,8 +31,10 @@ static std::string afterTheCurve(const config::RunConfig& config) {
            + (rate > 0 ? "" : ": nothing would be learned") + "; " + anew + " makes a new one for the longer run";
 }
 
-Result<void> refuseReached(const config::RunConfig& config, const Counters& counters) {
+Result<void> refuseReached(const config::RunConfig& config, const rundir::CheckpointManifest& checkpoint) {
+    if (checkpoint.evaluationPending) return {};
     const auto& run = config.run;
+    const Counters& counters = checkpoint.counters;
     if (run.maxUpdates && counters.globalStep.value() >= *run.maxUpdates) {
         return Error{ErrorCode::Usage, "Already at update " + std::to_string(counters.globalStep.value()) + " of " + std::to_string(*run.maxUpdates)
                      + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates) + afterTheCurve(config), "run.max_updates", {}};

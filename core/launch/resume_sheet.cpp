@@ -165,7 +165,7 @@ int configSession(const RunFolder& run, GoOn verb, const std::string& checkpoint
     return verb == GoOn::Continue || !named ? rundir::newestSession(run) : std::max(named->session, 1);
 }
 
-void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& before, const RunConfig& after, const Counters& counters,
+void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& before, const RunConfig& after, const rundir::CheckpointManifest& manifest,
                  const std::vector<config::Problem>& problems) {
     const bool sameRun = sheet.verb == GoOn::Continue || sheet.verb == GoOn::RollBack;
     if (sameRun && rundir::isAlive(standingOf(run).state)) sheet.refused = Error{ErrorCode::Busy, "The run is up; stop it first", {}, {}};
@@ -173,7 +173,7 @@ void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& befo
         if (!sheet.refused && problem.severity == config::Severity::Error) sheet.refused = Error{ErrorCode::Config, problem.sentence, problem.key, {}};
     if (sheet.refused || sheet.verb == GoOn::StartFromWeights || sheet.checkpoint.empty()) return;
     if (const auto fixed = refuseFixedChanges(before, after, !sameRun); !fixed.ok()) sheet.refused = fixed.error();
-    else if (const auto reached = refuseReached(after, counters); !reached.ok()) sheet.refused = reached.error();
+    else if (const auto reached = refuseReached(after, manifest); !reached.ok()) sheet.refused = reached.error();
 }
 
 }  // namespace
@@ -201,11 +201,10 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     const RunConfig& after = loaded.config;
     sheet.rows = rowsOf(verb, before, after, askedFor(changes.settings), problems);
 
-    Counters counters;
+    rundir::CheckpointManifest manifest;
     if (!checkpoint.empty()) {
-        LATHE_TRY_ASSIGN(const rundir::CheckpointManifest manifest, rundir::readCheckpoint(run.checkpoints() / checkpoint));
-        counters = manifest.counters;
-        if (verb != GoOn::StartFromWeights) sheet.step = counters.globalStep;
+        LATHE_TRY_ASSIGN(manifest, rundir::readCheckpoint(run.checkpoints() / checkpoint));
+        if (verb != GoOn::StartFromWeights) sheet.step = manifest.counters.globalStep;
     }
     if (verb == GoOn::Continue)
         if (const std::string unusable = passedOver(run, checkpoint); !unusable.empty())
@@ -218,7 +217,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     if (sheet.plannedAfter) sheet.left = std::max<std::int64_t>(0, *sheet.plannedAfter - sheet.step.value());
     const bool newCurve = verb == GoOn::Continue ? makesNewCurve(run, checkpoint, changes.newCurve) : changes.newCurve;
     addRates(sheet, before, after, checkpoint.empty() ? StoredCurve() : storedCurve(run.checkpoints() / checkpoint), newCurve);
-    findRefusal(sheet, run, before, after, counters, problems);
+    findRefusal(sheet, run, before, after, manifest, problems);
     return sheet;
 }
 

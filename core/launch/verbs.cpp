@@ -295,7 +295,7 @@ static Result<int> planSession(const RunFolder& run, const std::string& verb, co
     record.startedNs = wall();
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
     LATHE_TRY(refuseFixedChanges(before, config, false));
-    LATHE_TRY(refuseReached(config, manifest.counters));
+    LATHE_TRY(refuseReached(config, manifest));
     record.checkpoint = checkpoint;
     record.newCurve = changes.newCurve;
     record.rollBacks = rollBacks;
@@ -376,7 +376,7 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint, namesRun(changes.settings)};
     if (!weightsOnly) {
         LATHE_TRY(refuseFixedChanges(before, config, true));
-        if (!replay) LATHE_TRY(refuseReached(config, manifest.counters));
+        if (!replay) LATHE_TRY(refuseReached(config, manifest));
         what.session.newCurve = changes.newCurve;
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
         what.session.expected = expectedAfter(from, checkpoint, manifest);

@@ -37,7 +37,7 @@ void Trainer::evaluateAndKeep(const std::string& reason) {
         m_unsaved = m_unsaved || !m_progress.evaluationPending;
         m_progress.evaluationPending = true;  // until it is done
     }
-    if (m_ending && m_ending->state != rundir::State::Completed) return;
+    if (hasFailed()) return;
     if (m_ending ? m_ending->save && !discards() : !reason.empty()) save(m_ending ? "end" : reason);
     if (!m_parts.evaluationData) return;
     const bool isBest = evaluate();
@@ -119,6 +119,7 @@ void Trainer::demonstrate(EvaluationOutcome& outcome) {
 Trainer::Going Trainer::keepInStep(std::int64_t done, bool isBusy) {
     enum : std::uint64_t { Stop = 1, Pause = 2, Busy = 4, Saved = 8 };
     visit({.point = Point::EvalBatch, .done = done, .total = m_parts.evaluationData->samples()});
+    if (hasFailed()) return {.stops = true};
     while (true) {
         const std::uint64_t agreed = m_parts.parallel->agree((m_wishes.stop ? Stop : 0) | (m_wishes.pause ? Pause : 0) | (isBusy ? Busy : 0) | (saveHasEnded() ? Saved : 0));
         if ((agreed & Saved) != 0) settleSave();

@@ -418,16 +418,22 @@ void Trainer::visit(HookContext context) {
     for (Hook* hook : m_parts.hooks) call(*hook, name(context.point), context.point != Point::Exception, [&] { hook->at(context, m_wishes); });
 }
 
+static bool isFailure(rundir::State state) {
+    return state != rundir::State::Completed && state != rundir::State::Stopped && state != rundir::State::Interrupted;
+}
+
+bool Trainer::hasFailed() const { return m_ending && isFailure(m_ending->state); }
+
 void Trainer::end(rundir::State state, std::string why, bool save) {
-    const bool isFailure = state != rundir::State::Completed && state != rundir::State::Stopped && state != rundir::State::Interrupted;
-    if (m_ending && (m_ending->state != rundir::State::Completed || !isFailure)) return;
+    if (m_ending && (m_ending->state != rundir::State::Completed || !isFailure(state))) return;
     m_ending = Ending{state, std::move(why), save};
 }
 
-/// On several ranks this is where a rank that failed leaves its loop.
+/// The first cause stands, and is told. On several ranks this is where a rank that failed leaves its loop.
 void Trainer::endBy(const Error& error, bool save) {
     const bool isAlone = m_parts.parallel->world() == 1;
-    if (m_outOfStep) throw OutOfStep{};  // on its way out; the first cause stands
+    if (m_outOfStep) throw OutOfStep{};  // on its way out
+    if (isAlone && hasFailed()) return;
     rundir::State state = rundir::State::Failed;
     if (error.code == ErrorCode::OutOfMemory) state = rundir::State::OutOfMemory;
     if (error.code == ErrorCode::Stopped) state = rundir::State::Stopped;

@@ -196,6 +196,7 @@ private:
     void call(Hook& hook, std::string_view where, bool tells, Call&& what);
     void end(rundir::State state, std::string why, bool save = true);
     void endBy(const Error& error, bool save);
+    bool hasFailed() const;
     rundir::MemoryRecord memoryRecord(const Error& error) const;
 
     TrainerParts m_parts;

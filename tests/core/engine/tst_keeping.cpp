@@ -176,6 +176,21 @@ private Q_SLOTS:
         QCOMPARE(f.windows.windows, 3 + 1);  // the probe of both saves is one
     }
 
+    /// SEMANTICS P6: where that was the last evaluation, a resume makes up for it and ends
+    void aRunAtItsEndMakesUpForItsLastEvaluation() {
+        Asked f(3, {0.5});
+        f.settings.evaluateEvery = {Interval::Unit::Updates, 3};
+        f.evaluation.fail = true;
+        QCOMPARE(f.run(1).state, rundir::State::Failed);
+        QCOMPARE(f.saver.steps, (Steps{3}));
+        QVERIFY(f.saver.pending.back());
+        f.evaluation.fail = false;
+        QCOMPARE(f.run(1).state, rundir::State::Completed);
+        QCOMPARE(f.progress.counters.updateAttempts.value(), 3);
+        QCOMPARE(f.saver.steps, (Steps{3, 3}));
+        QVERIFY(!f.saver.pending.back() && f.saver.best.back());
+    }
+
     /// SEMANTICS P6: a rank whose evaluation fails takes the updates of no rank along
     void anEvaluationThatFailsOnOneRankLosesNothingThatWasDue() {
         Steps saved;
