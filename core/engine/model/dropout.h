@@ -13,7 +13,8 @@ namespace lathe::engine {
 struct DropoutAddress {
     std::uint64_t seed = 0;
     std::int64_t attempt = 0, microBatch = 0;
-    std::uint32_t role = 0, block = 0, call = 0;
+    std::uint32_t role = 0;               ///< of the model in its task: 0 where there is one
+    std::uint32_t block = 0, call = 0;
 };
 
 DropoutKey dropoutKey(const DropoutAddress& address);

@@ -19,7 +19,7 @@ at::Tensor Context::call(Block& block, const at::Tensor& input, std::uint32_t us
 at::Tensor Context::dropout(const at::Tensor& input, double probability) {
     if (!training || probability == 0)
         return input;
-    const DropoutKey key = dropoutKey({seed, attempt, microBatch, role, m_block, m_call++});
+    const DropoutKey key = dropoutKey({.seed = seed, .attempt = attempt, .microBatch = microBatch, .block = m_block, .call = m_call++});
     return engine::dropout(input, probability, key);
 }
 

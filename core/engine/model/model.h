@@ -34,14 +34,13 @@ public:
     std::uint64_t seed = 0;
     std::int64_t attempt = 0;        ///< update attempt, for noise
     std::int64_t microBatch = 0;     ///< global number of the micro-batch within the window, for noise
-    std::uint32_t role = 0;          ///< of the model in its task
     /// Training: where BatchNorms put their statistics. Requires: set when training.
     std::vector<StatisticsUpdate>* statistics = nullptr;
 
     /// Runs a block. A model that uses one block several times in a pass numbers these uses, so that their noise differs; the
     /// same number gives the same noise, as recomputation wants it. Requires: use < 65,536.
     at::Tensor call(Block& block, const at::Tensor& input, std::uint32_t use = 0);
-    /// Inverted dropout whose mask is a function of (seed, attempt, microBatch, role, block, call, element).
+    /// Inverted dropout whose mask is a function of (seed, attempt, microBatch, block, call, element).
     at::Tensor dropout(const at::Tensor& input, double probability);
 
 private:
