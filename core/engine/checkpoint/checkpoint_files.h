@@ -5,7 +5,7 @@
 
 #include "engine/checkpoint/tensor_file.h"
 #include "engine/checkpoint/trainer_record.h"
-#include "engine/train/trainer.h"
+#include "engine/train/saver.h"
 
 #include <chrono>
 #include <functional>

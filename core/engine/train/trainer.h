@@ -20,8 +20,8 @@
 #include "engine/train/micro_batch_limit.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/precision.h"
-#include "engine/train/probe.h"
 #include "engine/train/progress.h"
+#include "engine/train/saver.h"
 #include "engine/train/trajectory_guard.h"
 #include "engine/train/triggers.h"
 #include "engine/train/weight_average.h"
@@ -52,27 +52,6 @@ public:
     virtual void rewind() = 0;
     virtual bool atEnd() const = 0;
     virtual Result<Batch> next() = 0;
-};
-
-/// What a checkpoint is made of, besides the state.
-struct SaveRequest {
-    const Progress& progress;
-    const Metrics& metrics;        ///< of the evaluation at this very step, else empty
-    bool isBest = false;
-    const Probe& probe;            ///< of the window that comes next
-    std::string reason;            ///< interval | best | asked | stop | end
-};
-
-class Saver {
-public:
-    virtual ~Saver() = default;
-    /// Begins a checkpoint of everything as it is now; once this returns the state may change. Requires: finish() was
-    /// called for the one before.
-    virtual void begin(const SaveRequest& request) = 0;
-    /// Whether the one that was begun has ended.
-    virtual bool ended() const = 0;
-    /// Waits until the one that was begun is durable and published, or has failed and left nothing behind.
-    virtual Result<SaveOutcome> finish() = 0;
 };
 
 /// What a run is made of; nothing is owned.
