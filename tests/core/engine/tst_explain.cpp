@@ -42,7 +42,7 @@ Names happened(const config::RunConfig& config, Parallel& parallel) {
         names.emplace_back(event);
     };
     f.recorder.act = [](const HookContext& context, Wishes& wishes) {
-        if (context.point == Point::AfterSave) wishes.stop = Ending{rundir::State::Stopped, "asked", false};
+        if (context.point == Point::BeforeSave) wishes.stop = Ending{rundir::State::Stopped, "asked", false};
     };
     f.run(4);
     return names;
