@@ -217,7 +217,7 @@ private:
             }
             if (control.stop == live::Control::Stop::Discard) end("stopped", 4);
             if (control.stop == live::Control::Stop::SaveAndStop || g_signals > 0) {
-                save("stop");
+                if (m_saved != name()) save("stop");
                 end("stopped", 4);
             }
             if (control.saveRequests > savesDone) {

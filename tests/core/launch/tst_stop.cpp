@@ -1,0 +1,191 @@
+// labels: process
+// timeout: 300
+// Stopping in all its ways: what a discard loses, a pause that lets the memory go, stages, signals while it ends; and what the
+// person's own command is told at the end.
+#include "base/file_system.h"
+#include "launch/notify.h"
+#include "launch/stop_ladder.h"
+#include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
+#include "supervised.h"
+
+#include <QtTest/QTest>
+
+#include <csignal>
+#include <sys/stat.h>
+
+using namespace lathe;
+using namespace lathe::test;
+using rundir::State;
+namespace stdfs = std::filesystem;
+
+static constexpr std::int64_t kSecond = 1'000'000'000;
+
+class TestStop : public QObject {
+    Q_OBJECT
+
+    static std::string quietly(const Answer& answer) { return answer.out + answer.err; }
+
+    /// A settings file of the user that names a script with this content.
+    static stdfs::path notifyBy(Workspace& workspace, const std::string& script, mode_t mode = 0600) {
+        const stdfs::path program = workspace.scratch() / "tell me.sh", settings = workspace.scratch() / "config/lathe/settings.yaml";
+        stdfs::create_directories(settings.parent_path());
+        if (!replaceFile(FileSystem::real(), program, "#!/bin/sh\n" + script)) qFatal("no script");
+        stdfs::permissions(program, stdfs::perms::owner_all);
+        if (!replaceFile(FileSystem::real(), settings, "notify_command: \"'" + program.string() + "' --short\"\n")) qFatal("no settings");
+        ::chmod(settings.c_str(), mode);
+        workspace.setEnvironment("XDG_CONFIG_HOME", (workspace.scratch() / "config").string());
+        return program;
+    }
+    static std::string warnings(const rundir::RunFolder& run) {
+        std::string out;
+        const auto reader = store::RunReader::open(run.database());
+        const auto events = (*reader)->events();
+        for (const auto& row : *events)
+            if (row.event.kind == "warning") out += row.event.text + "\n";
+        return out;
+    }
+
+private Q_SLOTS:
+    void theLadderTakesItsTime() {
+        launch::StopLadder ladder;
+        using Stage = launch::StopLadder::Stage;
+        ladder.ask(false, 0);
+        QVERIFY(ladder.advance(59 * kSecond, false) == Stage::None && ladder.stage() == Stage::Asked);
+        QCOMPARE(ladder.text(8 * kSecond), std::string("asked to save and stop; SIGTERM in 52 s"));
+        QVERIFY(ladder.advance(60 * kSecond, false) == Stage::Terminated);
+        QVERIFY(ladder.advance(74 * kSecond, false) == Stage::None);
+        QVERIFY(ladder.advance(75 * kSecond, false) == Stage::Killed);
+        QVERIFY(ladder.reason().find("60 s") != std::string::npos);
+        launch::StopLadder twice;
+        twice.ask(false, 0);
+        twice.hurry(kSecond);
+        QVERIFY(twice.discards() && twice.isHurried());
+        QVERIFY(twice.advance(kSecond, true) == Stage::Terminated);   // also while it saves
+        QVERIFY(twice.advance(4 * kSecond, true) == Stage::Killed);
+        launch::StopLadder saving;
+        saving.ask(false, 0);
+        QVERIFY(saving.advance(300 * kSecond, true) == Stage::None);  // a slow disk gets its time
+    }
+    void aDiscardTellsWhatItLosesBefore() {
+        const auto workspace = fresh("points 40; save; points 25; train");
+        const auto run = running(*workspace);
+        QVERIFY(eventually([&] { return pointsOf(run, "train/loss") > 70; }));
+        QCOMPARE(workspace->ask({"pause", "latest"}).code, 0);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Paused; }));
+        const auto lost = workspace->ask({"stop", "latest", "--discard", "--dry-run", "--json"}).json().at("lost");
+        QCOMPARE(lost.value("checkpoint", ""), std::string("s001-000000040"));
+        const std::int64_t updates = lost.value("updates", std::int64_t{-1});
+        QVERIFY(updates >= 30 && lost.value("seconds", -1.0) > 0);
+        QVERIFY(launch::standingOf(run).state == State::Paused);   // only told
+        const Answer told = workspace->ask({"stop", "latest", "--discard", "--dry-run"});
+        QVERIFY2(told.out.find("Lost are " + std::to_string(updates) + " updates (") != std::string::npos && told.out.find("s001-000000040") != std::string::npos, told.out.c_str());
+        const Answer done = workspace->ask({"stop", "latest", "--discard"});
+        QVERIFY2(done.code == 0 && done.err.find("Lost are " + std::to_string(updates)) != std::string::npos, quietly(done).c_str());
+        QVERIFY(launch::standingOf(run).state == State::Cancelled);
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000040"));
+        QCOMPARE(workspace->ask({"stop", "latest", "--dry-run"}).code, 2);   // only of a discard
+        nothingIsLeft(run);
+    }
+    void aPauseLetsTheMemoryGoAndGoesOnExactlyThere() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto live = *rundir::readLive(run);
+        const Answer released = workspace->ask({"pause", "latest", "--release", "--json"});
+        QVERIFY2(released.code == 0, released.err.c_str());
+        QCOMPARE(released.json().value("state", ""), std::string("stopped"));
+        QVERIFY(!processLives(live->workers.at(0).pid) && !processLives(live->supervisor.pid));
+        const auto record = rundir::readSession(run, 1);
+        QVERIFY2(record->why.find("Paused with its memory let go") != std::string::npos, record->why.c_str());
+        QCOMPARE(rundir::parseCheckpointName(record->lastCheckpoint)->step, record->counters->globalStep);
+        QCOMPARE(rundir::listCheckpoints(run.checkpoints()).size(), std::size_t{1});
+        nothingIsLeft(run);
+        workspace->setScript("points 5; end completed, 0");
+        QCOMPARE(workspace->ask({"continue", "latest"}).code, 0);
+        QCOMPARE(rundir::readSession(run, 2)->parentAttempt, record->counters->updateAttempts.value());
+    }
+    void aPauseThatCannotSaveKeepsItsMemory() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        stdfs::remove_all(run.checkpoints());
+        QVERIFY(replaceFile(FileSystem::real(), run.checkpoints(), "no folder").ok());
+        const Answer refused = workspace->ask({"pause", "latest", "--release"});
+        QVERIFY2(refused.code == 3 && refused.err.find("keeps its memory") != std::string::npos, quietly(refused).c_str());
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Paused; }));
+        stdfs::remove(run.checkpoints());
+        QCOMPARE(workspace->ask({"unpause", "latest"}).code, 0);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Running; }));
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+    }
+    void stoppedBeforeAnyUpdateIsCancelled() {
+        const auto workspace = fresh({});
+        const stdfs::path flag = workspace->scratch() / "flag";
+        workspace->setScript("hold " + flag.string() + "; end stopped, 4");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto stop = workspace->start({"stop", "latest", "--json"});
+        QVERIFY(eventually([&] { return launch::standingOf(workspace->latest()).state == State::Stopping; }));
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QCOMPARE(Workspace::finish(*stop).json().value("state", ""), std::string("cancelled"));
+        QCOMPARE(rundir::readSession(workspace->latest(), 1)->exitCode, std::optional<int>(4));
+    }
+    void whatAWorkerLeftInItsGroupGoesWithIt() {
+        const auto workspace = fresh({});
+        const stdfs::path pid = workspace->scratch() / "pid";
+        workspace->setScript("points 20; leave " + pid.string() + "; end completed, 0");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 0);
+        const auto left = std::stoll(*readFile(pid, 100));
+        QVERIFY(eventually([&] { return !processLives(left); }, 5000));
+    }
+    void workersGoBeforeTheirSupervisorWhereMemoryRunsOut() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto live = *rundir::readLive(run);
+        const auto score = [](std::int64_t process) { return std::stoi(*readFile("/proc/" + std::to_string(process) + "/oom_score_adj", 32)); };
+        const int own = score(live->supervisor.pid);
+        QCOMPARE(score(live->workers.at(0).pid), std::min(1000, own + 300));
+        QCOMPARE(workspace->ask({"stop", "latest", "--discard"}).code, 0);
+    }
+    void theCommandOfThePersonIsToldTheEnd() {
+        const auto workspace = fresh("points 20; end completed, 0");
+        const stdfs::path said = workspace->scratch() / "said";
+        notifyBy(*workspace, "printf '%s\\n' \"$@\" \"$LATHE_RUN_ENDING\" \"$LATHE_RUN_WHY\" >'" + said.string() + "'\n");
+        const std::string name = "$(touch x); \"quoted\"";
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", QString::fromStdString("run.name=" + name)}).code, 0);
+        QCOMPARE(*readFile(said, 10'000), "--short\n" + name + "\ncompleted\n" + workspace->latest().place().string() + "\ncompleted\nthe script says so\n");
+        QCOMPARE(warnings(workspace->latest()), std::string());
+        const auto overnight = workspace->ask({"overnight", "--json"}).json();
+        QVERIFY(overnight.value("notify_command", "").find("tell me.sh") != std::string::npos);
+    }
+    void aNotificationThatFailsIsAnEvent_data() {
+        QTest::addColumn<QByteArray>("script");
+        QTest::addColumn<QByteArray>("says");
+        QTest::addColumn<int>("mode");
+        QTest::newRow("fails") << QByteArray("echo no bus >&2; exit 3\n") << QByteArray("exit code 3: no bus") << 0600;
+        QTest::newRow("hangs") << QByteArray("sleep 1000\n") << QByteArray("did not end within 10 s") << 0600;
+        QTest::newRow("writable by others") << QByteArray("exit 0\n") << QByteArray("can be written by others") << 0666;
+    }
+    void aNotificationThatFailsIsAnEvent() {
+        QFETCH(QByteArray, script);
+        QFETCH(QByteArray, says);
+        QFETCH(int, mode);
+        const auto workspace = fresh("points 20; end completed, 0");
+        notifyBy(*workspace, script.toStdString(), static_cast<mode_t>(mode));
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY2(warnings(run).find(says.toStdString()) != std::string::npos, warnings(run).c_str());
+        nothingIsLeft(run);
+    }
+    void settingsThatCannotBeUsedAreNamed() {
+        const auto workspace = fresh({});
+        notifyBy(*workspace, "exit 0\n");
+        const stdfs::path settings = workspace->scratch() / "config/lathe/settings.yaml";
+        for (const char* text : {"notify_command: [a, b]\n", "notify: x\n", "just words\n", "notify_command: \"unclosed\n"}) {
+            QVERIFY(replaceFile(FileSystem::real(), settings, text).ok());
+            const std::string told = workspace->ask({"overnight", "--json"}).json().value("notification", "");
+            QVERIFY2(told.find("settings.yaml") != std::string::npos && told.find("names a program that does") == std::string::npos, told.c_str());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestStop)
+#include "tst_stop.moc"
