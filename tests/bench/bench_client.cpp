@@ -1,6 +1,7 @@
 // What logging one scalar costs a program that is not ours: lathe.py against TensorBoard's SummaryWriter in the same
 // interpreter (LATHE_PYTHON, else python3; without TensorBoard against the 92 µs of shared/peers, measured elsewhere), and
 // lathe.h; and how long a value takes from the call to the recorder's ring. Prints JSON lines.
+#include "bench_line.h"
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "launch/program_frames.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr double kRecordedPeer = 92;  // µs, SummaryWriter.add_scalar
 
 void report(const char* name, const char* peer, const char* metric, double value, const char* unit) {
-    std::printf(R"({"bench":"client","case":"%s","peer":"%s","metric":"%s","value":%.3f,"unit":"%s"})" "\n", name, peer, metric, value, unit);
+    bench::line("client", name, peer, metric, value, unit);
 }
 
 class Recorder {

@@ -11,17 +11,19 @@
 namespace lathe::bench {
 
 /// One figure. A case's ratio stands last, under the metric "ratio".
-inline void line(const char* bench, const std::string& name, const char* peer, const char* metric, double value, const char* unit) {
-    std::printf(R"({"bench": "%s", "case": "%s", "peer": "%s", "metric": "%s", "value": %.4g, "unit": "%s"})" "\n", bench, name.c_str(), peer, metric, value, unit);
+inline void line(const char* bench, const std::string& name, const std::string& peer, const std::string& metric, double value, const char* unit) {
+    std::printf(R"({"bench": "%s", "case": "%s", "peer": "%s", "metric": "%s", "value": %.4g, "unit": "%s"})" "\n", bench, name.c_str(), peer.c_str(), metric.c_str(), value, unit);
     std::fflush(stdout);
 }
 
-/// Processor time of this thread: other work on the machine adds little to it.
-inline double threadMicros() {
+/// Processor time of this thread, and of all threads: other work on the machine adds little to it.
+inline double micros(clockid_t clock) {
     timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    ::clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
 }
+inline double threadMicros() { return micros(CLOCK_THREAD_CPUTIME_ID); }
+inline double processMicros() { return micros(CLOCK_PROCESS_CPUTIME_ID); }
 
 /// Requires: not empty.
 inline double median(std::vector<double> values) {

@@ -88,7 +88,7 @@ struct Times {
         std::vector<double> ratios;
         for (std::size_t i = 0; i < peer.size(); ++i) ratios.push_back(bySpeed ? peer[i] / ours[i] : ours[i] / peer[i]);
         bench::line("parts", what, peerName, metric, bench::median(peer), unit);
-        bench::line("parts", what, (bySpeed ? std::string(peerName) + " / lathe" : "lathe / " + std::string(peerName)).c_str(), "ratio", bench::median(ratios), "");
+        bench::line("parts", what, bySpeed ? std::string(peerName) + " / lathe" : "lathe / " + std::string(peerName), "ratio", bench::median(ratios), "");
     }
 };
 

@@ -8,10 +8,8 @@
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,12 +23,6 @@ namespace {
 
 constexpr int kSteps = 600, kWarmUp = 50, kBatch = 32, kFeatures = 32;
 
-double processMicros() {
-    timespec now{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
-}
-
 class ReadyWindows final : public WindowSource {
 public:
     ReadyWindows() {
@@ -43,7 +35,7 @@ public:
         }
     }
     Result<void> load(const plan::Window&, const plan::Sharing::Share& share, std::vector<Batch>& out) override {
-        if (m_next == kWarmUp) started = processMicros();
+        if (m_next == kWarmUp) started = bench::processMicros();
         out.assign(share.count(), m_batches[static_cast<std::size_t>(m_next++) % m_batches.size()]);
         return {};
     }
@@ -87,7 +79,7 @@ void runRank(int rank, const std::string& meeting, const std::string& answer) {
         std::fprintf(stderr, "rank %d: %s\n", rank, ending.why.c_str());
         return;
     }
-    const double micros = (processMicros() - windows.started) / kSteps;
+    const double micros = (bench::processMicros() - windows.started) / kSteps;
     if (std::FILE* file = std::fopen(answer.c_str(), "w")) {
         std::fprintf(file, "%f", micros);
         std::fclose(file);

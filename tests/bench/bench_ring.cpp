@@ -1,13 +1,12 @@
 // Cost of one row of four values into the shared-memory ring, encoding and time stamp included, against a synchronous
 // text log of the same values (spdlog). Prints JSON lines.
+#include "bench_line.h"
 #include "base/clock.h"
 #include "live/segment.h"
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <unistd.h>
 #include <vector>
@@ -24,11 +23,6 @@ double nanosecondsPerRow(const Row& row) {
     const std::int64_t start = Clock::system().monotonicNs();
     for (int i = 0; i < kRows; ++i) row(i);
     return double(Clock::system().monotonicNs() - start) / kRows;
-}
-
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
-    return values[values.size() / 2];
 }
 
 }  // namespace
@@ -53,8 +47,8 @@ int main() {
         }
     }
     std::filesystem::remove(file);
-    const double ours = median(ring), peer = median(log);
-    std::printf(R"({"bench":"ring","case":"row_of_4","peer":"lathe","metric":"write","value":%.1f,"unit":"ns"})" "\n", ours);
-    std::printf(R"({"bench":"ring","case":"row_of_4","peer":"spdlog","metric":"write","value":%.1f,"unit":"ns"})" "\n", peer);
-    std::printf(R"({"bench":"ring","case":"row_of_4","peer":"spdlog","metric":"ratio","value":%.3f,"unit":""})" "\n", ours / peer);
+    const double ours = bench::median(ring), peer = bench::median(log);
+    bench::line("ring", "row_of_4", "lathe", "write", ours, "ns");
+    bench::line("ring", "row_of_4", "spdlog", "write", peer, "ns");
+    bench::line("ring", "row_of_4", "lathe / spdlog", "ratio", ours / peer, "");
 }

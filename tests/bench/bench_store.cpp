@@ -1,5 +1,6 @@
 // Points into run.sqlite and back, against the layout most trackers use: one row per sample, 1,000 rows a transaction,
 // write-ahead log, synchronous NORMAL. Prints JSON lines. Usage: bench_store [folder on the disk to measure]
+#include "bench_line.h"
 #include "base/file_system.h"
 #include "live/frame.h"
 #include "store/history.h"
@@ -61,12 +62,10 @@ std::uint64_t writtenBytes() {
     return 0;
 }
 
-void print(const std::string& name, const std::string& peer, const std::string& metric, double value, const std::string& unit) {
-    std::printf("{\"bench\":\"store\",\"case\":\"%s\",\"peer\":\"%s\",\"metric\":\"%s\",\"value\":%.6g,\"unit\":\"%s\"}\n", name.c_str(),
-                peer.c_str(), metric.c_str(), value, unit.c_str());
-    std::fflush(stdout);
+void print(const std::string& name, const std::string& peer, const std::string& metric, double value, const char* unit) {
+    bench::line("store", name, peer, metric, value, unit);
 }
-void compare(const std::string& name, const std::string& metric, double ours, double peers, const std::string& unit, bool higherIsBetter,
+void compare(const std::string& name, const std::string& metric, double ours, double peers, const char* unit, bool higherIsBetter,
              const std::string& peer = "row-per-sample") {
     print(name, "lathe", metric, ours, unit);
     print(name, peer, metric, peers, unit);

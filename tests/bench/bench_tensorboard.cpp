@@ -1,6 +1,7 @@
 // Taking over TensorBoard files: points a second into a run folder, against TensorBoard's own Python reader on the same
 // bytes (LATHE_PYTHON or python3, left out where it has no tensorboard), and how long after the flush of another process a
 // point is in the followed run: in shared memory and in run.sqlite. Prints JSON lines. Argument: points (default 1,000,000).
+#include "bench_line.h"
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/program_paths.h"
@@ -35,8 +36,7 @@ namespace {
 double seconds() { return static_cast<double>(Clock::system().monotonicNs()) * 1e-9; }
 
 void line(const char* what, const char* peer, const char* metric, double value, const char* unit) {
-    std::printf(R"({"bench":"tensorboard","case":"%s","peer":"%s","metric":"%s","value":%.6g,"unit":"%s"})" "\n", what, peer, metric, value, unit);
-    std::fflush(stdout);
+    bench::line("tensorboard", what, peer, metric, value, unit);
 }
 
 /// Two curves, as a training program logs them: a record each.

@@ -3,7 +3,7 @@
     python step_lightning.py CASE STEPS
 
 Prints two figures, in processor microseconds a step of the training thread: without a logger, and with loss, rate and norm
-logged to its TensorBoard logger at each step. Both are medians less the median of the plain loop, which runs before each.
+logged to its TensorBoard logger at each step. Both are medians less the median of the plain loop, which runs before it.
 """
 import logging
 import statistics
@@ -18,7 +18,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 
 from step_pytorch import loop_micros, made
 
-WARM_UP, ROUNDS = 20, 3
+WARM_UP = 20
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 warnings.filterwarnings("ignore")
 
@@ -72,8 +72,5 @@ def lightning_micros(case, steps, logs):
 if __name__ == "__main__":
     case, steps = sys.argv[1], int(sys.argv[2])
     for logs in (False, True):
-        added = []
-        for _ in range(ROUNDS):
-            plain, theirs = loop_micros(case, steps, logs), lightning_micros(case, steps, logs)
-            added.append(statistics.median(theirs[WARM_UP:]) - statistics.median(plain[WARM_UP:]))
-        print(statistics.median(added))
+        plain, theirs = loop_micros(case, steps, logs), lightning_micros(case, steps, logs)
+        print(statistics.median(theirs[WARM_UP:]) - statistics.median(plain[WARM_UP:]))

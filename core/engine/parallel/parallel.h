@@ -60,6 +60,9 @@ GradientNorm normOf(const FlatStorage& storage);
 /// One process that holds everything. `sumsByTree`: adds micro-gradients up as ranks with the reduction tree do.
 std::unique_ptr<Parallel> makeSingleProcess(bool sumsByTree = false);
 
+/// A digest as gather() carries it: its low 53 bits, which a double holds exactly.
+inline double digestValue(std::uint64_t digest) { return static_cast<double>(digest & ((std::uint64_t{1} << 53) - 1)); }
+
 /// What each rank says, in rank order.
 std::vector<std::string> gatherTexts(Parallel& parallel, const std::string& mine);
 

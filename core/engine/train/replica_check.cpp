@@ -8,10 +8,6 @@
 namespace lathe::engine {
 namespace {
 
-constexpr std::uint64_t kExact = (std::uint64_t{1} << 53) - 1;  // digests travel as doubles
-
-double digestOf(const std::string& text) { return static_cast<double>(hash64(std::as_bytes(std::span(text))) & kExact); }
-
 struct Named {
     std::vector<std::string> names;
     std::vector<double> digests;
@@ -22,13 +18,13 @@ Named digestsOf(const TrainState& state) {
     for (const StateTensor& item : state.tensors()) {
         const at::Tensor plain = plainTensor(item.tensor);
         all.names.push_back(item.name);
-        all.digests.push_back(static_cast<double>(hash64(bytesOf(plain)) & kExact));
+        all.digests.push_back(digestValue(hash64(bytesOf(plain))));
     }
     for (const Stateful* entry : state.entries()) {
         if (entry->scope() != Scope::Trajectory) continue;  // hooks may know what only their rank sees
         for (const auto& [name, value] : entry->stateValues()) {
             all.names.push_back(entry->stateName() + "." + name);
-            all.digests.push_back(digestOf(value));
+            all.digests.push_back(digestValue(hash64(std::as_bytes(std::span(value)))));
         }
     }
     return all;
@@ -38,7 +34,7 @@ Named digestsOf(const TrainState& state) {
 
 Result<void> compareReplicas(Parallel& parallel, const TrainState& state) {
     const Named mine = digestsOf(state);
-    std::vector<double> whole{static_cast<double>(hash64(std::as_bytes(std::span(mine.digests))) & kExact)};
+    std::vector<double> whole{digestValue(hash64(std::as_bytes(std::span(mine.digests))))};
     parallel.gather(whole);
     bool equal = true;
     for (const double digest : whole) equal = equal && digest == whole.front();

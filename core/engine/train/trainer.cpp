@@ -83,41 +83,6 @@ Trainer::Due Trainer::dueNow(bool applied) {
     return due;
 }
 
-/// Every rank wishes what any of them wishes.
-void Trainer::agreeOnWishes(Due& due) {
-    if (m_parts.parallel->world() == 1) return;
-    enum : std::uint64_t { Evaluation = 1, Save = 2, WishEvaluate = 4, WishSave = 8, WishPause = 16, WishStop = 32, WishHold = 64, WishRollBack = 128, WishLog = 256, Saved = 512 };
-    const std::uint64_t mine = (due.evaluation ? Evaluation : 0) | (due.save ? Save : 0) | (m_wishes.evaluate ? WishEvaluate : 0) |
-                               (m_wishes.save ? WishSave : 0) | (m_wishes.pause ? WishPause : 0) | (m_wishes.stop ? WishStop : 0) |
-                               (m_wishes.hold ? WishHold : 0) | (m_wishes.rollBack ? WishRollBack : 0) | (m_wishes.log ? WishLog : 0) | (due.saved ? Saved : 0);
-    const auto agreed = guarded("agreeing with the other ranks", [&]() -> Result<std::uint64_t> {
-        const std::uint64_t all = m_parts.parallel->agree(mine);
-        if (all & WishStop) adoptStop();
-        if (all & WishRollBack) adoptRollBack();
-        return all;
-    });
-    if (!agreed.ok()) return endBy(agreed.error(), false);
-    m_agreed = true;
-    due = {(*agreed & Evaluation) != 0, (*agreed & Save) != 0, (*agreed & Saved) != 0};
-    m_wishes.evaluate = (*agreed & WishEvaluate) != 0;
-    m_wishes.save = (*agreed & WishSave) != 0;
-    m_wishes.pause = (*agreed & WishPause) != 0;
-    m_wishes.hold = (*agreed & WishHold) != 0;
-    m_wishes.log = (*agreed & WishLog) != 0;
-}
-
-/// The roll-back that leads furthest back, of the first rank that wants it.
-void Trainer::adoptRollBack() {
-    const std::string mine = m_wishes.rollBack ? std::to_string(m_wishes.rollBack->notAfter.value()) + "\n" + m_wishes.rollBack->why : std::string();
-    std::optional<RollBack> chosen;
-    for (const std::string& text : gatherTexts(*m_parts.parallel, mine)) {
-        const std::size_t cut = text.find('\n');
-        const auto step = cut == std::string::npos ? std::nullopt : readInteger(text.substr(0, cut));
-        if (step && (!chosen || *step < chosen->notAfter.value())) chosen = RollBack{GlobalStep(*step), text.substr(cut + 1)};
-    }
-    m_wishes.rollBack = std::move(chosen);
-}
-
 /// The session ends; the supervisor begins the next one at a checkpoint.
 void Trainer::goBack() {
     if (!goesBack() || m_ending) return;
@@ -129,22 +94,6 @@ void Trainer::goBack() {
     if (wish.notAfter < GlobalStep(0)) return end(rundir::State::Diverged, wish.why + ". There is nothing before it to go back to: look for the cause in the data, or start with other settings", false);
     end(rundir::State::Stopped, wish.why, false);
     if (m_ending->state == rundir::State::Stopped) m_ending->backTo = wish.notAfter;
-}
-
-/// The stop of the first rank that wants one; one that leaves without saving comes before one that saves.
-void Trainer::adoptStop() {
-    const auto textOf = [](const Ending& ending) {
-        return std::string(ending.save ? "1" : "0") + std::string(rundir::name(ending.state)) + "\n" + ending.why;
-    };
-    std::optional<Ending> chosen;
-    for (const std::string& text : gatherTexts(*m_parts.parallel, m_wishes.stop ? textOf(*m_wishes.stop) : std::string())) {
-        const std::size_t cut = text.find('\n');
-        const auto state = cut == std::string::npos ? std::nullopt : rundir::stateFrom(text.substr(1, cut - 1));
-        if (!state) continue;
-        Ending ending{*state, text.substr(cut + 1), text[0] == '1'};
-        if (!chosen || (chosen->save && !ending.save)) chosen = std::move(ending);
-    }
-    m_wishes.stop = std::move(chosen);
 }
 
 Result<UpdateResult> Trainer::tryUpdate() {
@@ -296,16 +245,6 @@ void Trainer::settleSave() {
     if (!shared.ok()) endBy(shared.error(), false);
 }
 
-/// All ranks learn how the save of the first one went.
-Result<void> Trainer::shareOutcome(Result<SaveOutcome>& saved) {
-    if (m_parts.parallel->world() == 1 || m_outOfStep) return {};
-    const std::string first = gatherTexts(*m_parts.parallel, saved.ok() ? "+" + saved->folder : "-" + saved.error().text()).front();
-    if (isSaver()) return {};
-    if (first.starts_with('+')) saved->folder = first.substr(1);
-    else saved = Error{ErrorCode::Io, first.substr(1), {}, {}};
-    return {};
-}
-
 /// That of saves begins anew with each checkpoint.
 void Trainer::noteIntervals() {
     if (!m_parts.intervals) return;
@@ -370,13 +309,6 @@ void Trainer::holdWhilePaused() {
         settleSave();
         agreeOnWishes(nothing);
     }
-}
-
-/// A person asked to leave nothing behind, whichever rank heard it.
-bool Trainer::discards() {
-    Due nothing;
-    if (!m_agreed) agreeOnWishes(nothing);
-    return m_wishes.stop && !m_wishes.stop->save;
 }
 
 void Trainer::obey() {

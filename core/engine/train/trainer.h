@@ -133,6 +133,7 @@ private:
     Result<void> loadWindow();
     Result<UpdateResult> attempt(bool apply);
     Result<UpdateResult> compute(bool apply);
+    void sumGradients(double scale, bool apply);
     void runMicroStep(std::size_t microBatch, double scale);
     void turnTo(live::Activity activity) {
         if (m_parts.onActivity) m_parts.onActivity(activity);

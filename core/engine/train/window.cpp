@@ -34,16 +34,7 @@ Result<UpdateResult> Trainer::compute(bool apply) {
         result.weightless = true;
         return result;
     }
-    m_statistics.clear();
-    m_losses.clear();
-    m_deviceLosses.clear();
-    m_devicePlaces.clear();
-    m_parts.parallel->runWindow(*m_parts.storage, m_window.microBatches.size(), [&](std::size_t microBatch) {
-        runMicroStep(microBatch, result.scale);
-        if (!apply || m_shortage) return;
-        visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1,
-               .total = static_cast<std::int64_t>(m_window.microBatches.size())});
-    });
+    sumGradients(result.scale, apply);
     happens("reduce");
     if (result.scale != 1) {
         happens("unscale");
@@ -65,6 +56,20 @@ Result<UpdateResult> Trainer::compute(bool apply) {
     lookInside(result);
     applyUpdate(result);
     return result;
+}
+
+/// Those of the whole window, reduced.
+void Trainer::sumGradients(double scale, bool apply) {
+    m_statistics.clear();
+    m_losses.clear();
+    m_deviceLosses.clear();
+    m_devicePlaces.clear();
+    const std::size_t count = m_window.microBatches.size();
+    m_parts.parallel->runWindow(*m_parts.storage, count, [&](std::size_t microBatch) {
+        runMicroStep(microBatch, scale);
+        if (!apply || m_shortage) return;
+        visit({.point = Point::MicroStep, .batches = &m_batches, .done = static_cast<std::int64_t>(microBatch) + 1, .total = static_cast<std::int64_t>(count)});
+    });
 }
 
 /// Gradients as they were reduced, and the weights that they are of, for those who look at them; decides nothing.
@@ -116,12 +121,11 @@ std::vector<std::int64_t> Trainer::samplesOfWindow() {
 
 /// Σ weights of each term and the digest of the sample ids, over all ranks in the order of the window.
 void Trainer::weighWindow(UpdateResult& result) {
-    constexpr std::uint64_t kExact = (std::uint64_t{1} << 53) - 1;  // digests travel as doubles
     m_weights.clear();
     for (const Batch& batch : m_batches) {
         const std::vector<double> weights = m_parts.task->weightsOf(batch);
         m_weights.insert(m_weights.end(), weights.begin(), weights.end());
-        m_weights.push_back(static_cast<double>(hash64(std::as_bytes(std::span(batch.ids)), batch.ids.size()) & kExact));
+        m_weights.push_back(digestValue(hash64(std::as_bytes(std::span(batch.ids)), batch.ids.size())));
     }
     m_parts.parallel->gather(m_weights);
     const std::size_t terms = m_weights.size() / m_window.microBatches.size() - 1;
