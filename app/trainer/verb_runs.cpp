@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "launch/away.h"
+#include "launch/disk_outlook.h"
 #include "output.h"
 #include "run_facts.h"
 
@@ -75,6 +76,8 @@ ExitCode runs(const Options& options) {
         if (row.contains("problem")) tell(row["problem"].get<std::string>());
         else if (row["state"] == "lost") tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
     }
+    const auto workspace = workspaceOf(options);
+    if (const std::string disk = launch::outlookText(launch::diskOutlook(workspace), workspace); !disk.empty()) tell(disk);
     return ExitCode::Completed;
 }
 

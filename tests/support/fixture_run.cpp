@@ -182,6 +182,7 @@ LiveSession::LiveSession(const rundir::RunFolder& folder, int session, std::size
     const int fd = need(m_segment->readOnlyFd());
     m_server = need(live::ControlServer::listen(folder.socket(), fd, [this](const live::Request& request) {
         const std::lock_guard lock(m_mutex);
+        if (request.verb == live::Verb::Status) return live::Reply{request.id, true, {}, m_status};
         m_requests.push_back(request.verb);
         return live::Reply{request.id, m_replyOk, m_replyText, {}};
     }));
@@ -242,6 +243,11 @@ void LiveSession::record(store::RunWriter& writer) {
 std::vector<live::Verb> LiveSession::requests() const {
     const std::lock_guard lock(m_mutex);
     return m_requests;
+}
+
+void LiveSession::setStatus(const std::string& json) {
+    const std::lock_guard lock(m_mutex);
+    m_status = json;
 }
 
 void LiveSession::setReply(const std::string& text, bool ok) {

@@ -73,9 +73,11 @@ public:
     void beat(live::Phase phase, std::int64_t done = 0, std::int64_t total = 0, std::int64_t attempt = 0);
     /// What a recorder does: takes the ring's frames so far into run.sqlite.
     void record(store::RunWriter& writer);
-    /// Requests that came over the socket, in order.
+    /// Requests that came over the socket, in order, but for those that only ask how it stands.
     std::vector<live::Verb> requests() const;
     void setReply(const std::string& text, bool ok);
+    /// What it answers to whoever asks how it stands: a JSON object.
+    void setStatus(const std::string& json);
 
 private:
     rundir::RunFolder m_folder;
@@ -89,6 +91,7 @@ private:
     mutable std::mutex m_mutex;
     std::vector<live::Verb> m_requests;
     std::string m_replyText = "done";
+    std::string m_status;
     bool m_replyOk = true;
     std::atomic<bool> m_stop{false};
     std::thread m_thread;

@@ -242,8 +242,17 @@ void ComparePage::fillList() {
         name->setFullText(entry == nullptr ? m_folders[i] : entry->name());
         words->addWidget(name);
         if (entry != nullptr) {
-            const QString state = stateWord(entry->state) + QStringLiteral(" · ") + tr("step %1").arg(QLocale().toString(qint64(entry->summary.counters.globalStep.value())));
-            words->addWidget(theme::label(state, theme::TextRole::Caption, "muted"));
+            auto* line = new QHBoxLayout;
+            line->setSpacing(8);
+            auto* chip = new theme::Pill;
+            chip->setObjectName(QStringLiteral("compareState%1").arg(i));
+            chip->setState(stateWord(entry->state), stateTone(entry->state));
+            chip->setToolTip(entry->why.toHtmlEscaped());
+            chip->setAccessibleDescription(entry->why);
+            line->addWidget(chip);
+            line->addWidget(theme::label(tr("step %1").arg(QLocale().toString(qint64(entry->summary.counters.globalStep.value()))), theme::TextRole::Caption, "muted"));
+            line->addStretch();
+            words->addLayout(line);
         }
         row->addLayout(words, 1);
         QToolButton* remove = theme::flatButton(theme::Icon::Close, {});

@@ -104,7 +104,7 @@ QWidget* RecordsTab::buildRecord() {
     m_name = new theme::ElidedLabel(theme::TextRole::Strong);
     m_name->setObjectName(QStringLiteral("recordName"));
     head->addWidget(m_name, 1);
-    m_where = theme::label({}, theme::TextRole::Caption, "muted");
+    m_where = new theme::ElidedLabel(theme::TextRole::Caption, "muted");
     m_where->setObjectName(QStringLiteral("recordWhere"));
     head->addWidget(m_where);
     m_copy = theme::button(tr("Copy"), theme::Icon::Copy);
@@ -247,14 +247,14 @@ void RecordsTab::refreshHead() {
     m_copy->setEnabled(m_body->canCopy());
     m_note->setText(chosen && m_records->shown().key == m_records->chosen() ? m_records->shown().note : QString());
     m_note->setVisible(!m_note->text().isEmpty());
-    if (!placed) return m_where->clear();
+    if (!placed) return m_where->setFullText({});
     const store::RecordPlace& place = m_records->places()[m_place];
     QStringList parts{tr("step %1").arg(charts::groupedNumber(place.step))};
     if (m_session->data().sessions().size() > 1) parts << tr("session %1").arg(place.session);
     if (place.wallNs > 0) parts << QDateTime::fromMSecsSinceEpoch(place.wallNs / 1'000'000).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
     parts << tr("%1 of %2").arg(charts::groupedNumber(qint64(m_place) + 1), charts::groupedNumber(qint64(m_records->places().size())));
-    m_where->setText(parts.join(QStringLiteral("  ·  ")));
-    m_slider->setAccessibleDescription(m_where->text());
+    m_where->setFullText(parts.join(QStringLiteral("  ·  ")));
+    m_slider->setAccessibleDescription(m_where->fullText());
 }
 
 void RecordsTab::showEvent(QShowEvent* event) {

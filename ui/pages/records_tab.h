@@ -63,7 +63,8 @@ private:
     QLineEdit* m_filter = nullptr;
     QTableView* m_table = nullptr;
     theme::ElidedLabel* m_name = nullptr;
-    QLabel *m_where = nullptr, *m_note = nullptr;
+    theme::ElidedLabel* m_where = nullptr;
+    QLabel* m_note = nullptr;
     QPushButton* m_copy = nullptr;
     QWidget* m_steps = nullptr;
     QSlider* m_slider = nullptr;

@@ -79,9 +79,17 @@ void RunActions::refresh() {
     const QString notYet = now.attached ? QString() : tr("The run is just starting.");
     const QString ending = stopping ? tr("The run is stopping.") : QString();
     const QString why = !notHere.isEmpty() ? notHere : !ending.isEmpty() ? ending : notYet;
+    const auto& stage = m_session->stopStage();
     for (QPushButton* button : {m_pause, m_save, m_stop}) {
         button->setEnabled(why.isEmpty());
         button->setToolTip(why);
+    }
+    // A stop that does not come to its end can be made harder, once.
+    if (stopping && alive && notHere.isEmpty()) {
+        const bool canHurry = stage && !stage->discards && !stage->isForced();
+        m_stop->setText(tr("Stop at once…"));
+        m_stop->setEnabled(canHurry);
+        m_stop->setToolTip(canHurry ? tr("Does not wait for what is being saved") : tr("It is told to leave already, and ends by force where it does not."));
     }
     if (queued) {
         m_stop->setEnabled(true);
@@ -122,7 +130,7 @@ void RunActions::togglePause() {
 }
 
 void RunActions::stop() {
-    if (m_session && m_session->isAlive()) m_verbs.stop(*m_session);
+    if (m_session && m_session->isAlive()) m_session->stopStage() ? m_verbs.stopAtOnce(*m_session) : m_verbs.stop(*m_session);
     if (m_session && m_session->standing().state == rundir::State::Queued) m_verbs.takeOutOfQueue(m_session->id(), m_session->name());
 }
 

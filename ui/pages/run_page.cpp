@@ -5,6 +5,7 @@
 #include "pages/config_tab.h"
 #include "pages/log_tab.h"
 #include "pages/records_tab.h"
+#include "pages/state_look.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
@@ -90,7 +91,10 @@ QString RunPage::subtitle() const {
         parts << (newest.verb == "roll-back" ? tr("branch %1, rolled back to %2").arg(branches + 1).arg(from) : tr("branch %1").arg(branches + 1));
     }
     const session::Standing& now = m_session->standing();
-    if (!now.phase.words.isEmpty() && rundir::isAlive(now.state)) parts << now.phase.text();
+    const bool alive = rundir::isAlive(now.state);
+    if (const QString stop = stopText(*m_session); alive && !stop.isEmpty()) parts << stop;
+    else if (!now.phase.words.isEmpty() && alive) parts << now.phase.text();
+    if (!alive && !now.why.isEmpty()) parts << now.why;
     return parts.join(QStringLiteral(" · "));
 }
 

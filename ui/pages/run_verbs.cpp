@@ -196,7 +196,7 @@ void RunVerbs::takeOutOfQueue(const QString& id, const QString& name) {
     });
 }
 
-void RunVerbs::stop(session::RunSession& session) {
+QString RunVerbs::lossText(const session::RunSession& session) {
     std::int64_t savedStep = 0, savedNs = 0;
     for (const session::CheckpointItem& item : session.checkpoints()) {
         if (!item.info.problem.empty() || !item.onSurvivingLine) continue;
@@ -206,12 +206,25 @@ void RunVerbs::stop(session::RunSession& session) {
     const std::int64_t lost = std::max<std::int64_t>(0, session.counters().globalStep.value() - savedStep);
     const std::int64_t since = savedNs > 0 ? savedNs : session.summary().startedNs;
     const double seconds = since > 0 ? std::max(0.0, double(Clock::system().wallNs() - since) / 1e9) : 0;
-    const QString loss = lost == 0 ? tr("there is nothing to lose right now")
-                                   : tr("%n update(s), %1 of work, are lost", nullptr, int(lost)).arg(toQt(durationText(seconds)));
+    return lost == 0 ? tr("there is nothing to lose right now") : tr("%n update(s), %1 of work, are lost", nullptr, int(lost)).arg(toQt(durationText(seconds)));
+}
+
+void RunVerbs::stopAtOnce(session::RunSession& session) {
+    const bool isCommand = kindOf(session.summary()) == RunKind::Command;
+    const Question question{tr("Stop %1 at once?").arg(session.name()),
+                            isCommand ? tr("The script gets less time before it is killed; what it has not saved itself is lost.")
+                                      : tr("It no longer waits for the checkpoint that is being written: %1. What was saved before stays.").arg(lossText(session)),
+                            {{tr("Let it finish"), true}, {tr("Stop at once"), false, true}}};
+    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
+        if (guard && choice == 1 && guard->isAlive()) guard->request(session::RunSession::Request::Discard);
+    });
+}
+
+void RunVerbs::stop(session::RunSession& session) {
     if (kindOf(session.summary()) == RunKind::Command) return stopCommand(session);
     const Question question{tr("Stop %1?").arg(session.name()),
                             tr("Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.\n\n"
-                               "Discard ends without saving: %1.").arg(loss),
+                               "Discard ends without saving: %1.").arg(lossText(session)),
                             {{tr("Keep training")}, {tr("Discard"), false, true}, {tr("Stop and save"), true}}};
     m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
         if (!guard) return;

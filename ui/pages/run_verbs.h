@@ -33,6 +33,9 @@ public:
     /// Stop and save, or discard with what is lost said in updates and minutes.
     void stop(session::RunSession& session);
 
+    /// Of a run that stops already: it no longer waits for a checkpoint.
+    void stopAtOnce(session::RunSession& session);
+
     void editNote(const QString& folder);
     void editTags(const QString& folder);
     void rename(const QString& folder);
@@ -49,6 +52,8 @@ private:
     void started(quint64 number);
     void reported(quint64 number, const QString& success);
     void stopCommand(session::RunSession& session);
+    /// "37 updates, 2 min of work, are lost"
+    static QString lossText(const session::RunSession& session);
     QString nameOf(const QString& folder) const;
     void extendAndContinue(const QString& folder);
     /// What ended a run that trained to its end, from the configuration of its newest session.

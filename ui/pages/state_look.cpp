@@ -48,6 +48,27 @@ theme::Tone stateTone(State state) {
     return theme::Tone::Muted;
 }
 
+static QString stageText(const session::StopStage& now, const session::RunSession& session) {
+    const QString step = QLocale().toString(qint64(session.counters().globalStep.value()));
+    if (now.stage == QLatin1String("asked")) return QCoreApplication::translate("StopStage", "asked to stop");
+    if (now.stage == QLatin1String("finishing the update")) return QCoreApplication::translate("StopStage", "finishing the update after %1").arg(step);
+    if (now.stage == QLatin1String("saving")) return QCoreApplication::translate("StopStage", "saving step %1").arg(step);
+    if (now.stage == QLatin1String("leaving")) return QCoreApplication::translate("StopStage", "leaving");
+    if (now.stage == QLatin1String("told to leave")) return QCoreApplication::translate("StopStage", "told to leave at once");
+    if (now.stage == QLatin1String("killed")) return QCoreApplication::translate("StopStage", "ended by force");
+    return now.text;
+}
+
+QString stopText(const session::RunSession& session) {
+    const auto& now = session.stopStage();
+    if (!now) return {};
+    QStringList parts{stageText(*now, session)};
+    parts << QCoreApplication::translate("StopStage", "%1 s").arg(int(session.secondsSinceStop()));
+    if (const int left = int(now->secondsLeft + 0.5); left > 0 && now->text != parts.front())
+        parts << (now->isForced() ? QCoreApplication::translate("StopStage", "ends by force in %1 s").arg(left) : QCoreApplication::translate("StopStage", "told to leave in %1 s").arg(left));
+    return parts.join(QStringLiteral(" · "));
+}
+
 QString ageText(std::int64_t wallNs, std::int64_t nowNs) {
     if (wallNs <= 0) return {};
     const auto seconds = (nowNs - wallNs) / 1'000'000'000;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rundir/run_folder.h"
+#include "session/run_session.h"
 #include "theme/icons.h"
 
 #include <QString>
@@ -11,6 +12,9 @@ namespace lathe::pages {
 /// "Running", "Out of memory": the state's word, translated, with a capital.
 QString stateWord(rundir::State state);
 theme::Tone stateTone(rundir::State state);
+
+/// How far a stop is: "finishing update 1,204 · 3 s · told to leave in 57 s".
+QString stopText(const session::RunSession& session);
 
 /// "12 s ago", "5 min ago", "3 h ago", "28 Nov 18:18" for a wall time.
 QString ageText(std::int64_t wallNs, std::int64_t nowNs);

@@ -1,5 +1,7 @@
 #include "session/run_facts.h"
 
+#include "live/control_socket.h"
+
 #include <sys/stat.h>
 
 namespace lathe::session {
@@ -15,6 +17,12 @@ std::int64_t stampOf(const std::filesystem::path& folder) {
 
 }  // namespace
 
+static std::string statusOf(const rundir::RunFolder& run) {
+    const auto client = live::ControlClient::connect(run.socket());
+    const auto reply = client.ok() ? (*client)->ask(live::Verb::Status) : Result<live::Reply>(client.error());
+    return reply.ok() ? reply->json : std::string();
+}
+
 SessionMark markOf(const rundir::RunFolder& run) {
     const auto live = rundir::readLive(run);  // goes last: without it nothing more is written
     SessionMark mark{rundir::newestSession(run)};
@@ -23,7 +31,7 @@ SessionMark markOf(const rundir::RunFolder& run) {
     return mark;
 }
 
-RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
+RunFacts lookAt(const rundir::RunFolder& run, const LastLook& last) {
     RunFacts facts;
     facts.mark = markOf(run);
     if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
@@ -33,7 +41,8 @@ RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, con
     if (auto summary = rundir::readSummary(run); summary.ok()) facts.summary = std::move(*summary);
     if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);
     facts.checkpointsStamp = stampOf(run.checkpoints());
-    if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned)
+    if (last.asksStatus) facts.status = statusOf(run);
+    if (facts.checkpointsStamp != last.checkpointsStamp || facts.user.pinned != last.pinned)
         facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
     return facts;
 }

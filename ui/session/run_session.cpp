@@ -11,6 +11,9 @@
 #include "session/recorded.h"
 #include "session/run_facts.h"
 
+#include <QElapsedTimer>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTimer>
 
 #include <algorithm>
@@ -59,6 +62,13 @@ rundir::State stateOf(const live::Heartbeat& beat, const live::Control& control,
     case live::Phase::Ended: break;
     }
     return fallback;
+}
+
+std::optional<StopStage> stopStageFrom(const std::string& status) {
+    const QJsonObject stopping = QJsonDocument::fromJson(QByteArray::fromStdString(status)).object().value(QStringLiteral("stopping")).toObject();
+    if (stopping.isEmpty()) return std::nullopt;
+    return StopStage{stopping.value(QStringLiteral("stage")).toString(), stopping.value(QStringLiteral("text")).toString(),
+                     stopping.value(QStringLiteral("seconds_left")).toDouble(), stopping.value(QStringLiteral("discards")).toBool()};
 }
 
 /// What began each session: differs when there is a new one.
@@ -128,6 +138,8 @@ struct RunSession::Impl {
     std::vector<CheckpointItem> checkpoints;
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
+    std::optional<StopStage> stopStage;
+    QElapsedTimer stopping;   ///< runs while the run stops
 };
 
 RunSession::RunSession(const rundir::RunFolder& run, QObject* parent) : QObject(parent), m_impl(std::make_unique<Impl>(this, run)) {
@@ -168,6 +180,9 @@ void RunSession::refresh() { m_impl->look(); }
 void RunSession::takeNew() {
     if (m_impl->feed) m_impl->tick();
 }
+
+const std::optional<StopStage>& RunSession::stopStage() const { return m_impl->stopStage; }
+double RunSession::secondsSinceStop() const { return m_impl->stopping.isValid() ? double(m_impl->stopping.elapsed()) / 1000 : 0; }
 
 Counters RunSession::counters() const {
     Counters counters = m_impl->summary.counters;
@@ -217,7 +232,8 @@ void RunSession::editUser(std::function<void(rundir::UserRecord&)> change) {
 
 void RunSession::Impl::look() {
     lookTimer.stop();
-    looks.start([folder = run, stamp = facts.checkpointsStamp, pinned = facts.user.pinned](const NewestJob::Cancelled&) { return lookAt(folder, stamp, pinned); },
+    const LastLook last{facts.checkpointsStamp, facts.user.pinned, standing.state == rundir::State::Stopping && standing.onThisHost};
+    looks.start([folder = run, last](const NewestJob::Cancelled&) { return lookAt(folder, last); },
                 [this](RunFacts found) { takeFacts(std::move(found)); });
 }
 
@@ -226,6 +242,7 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     auto newCheckpoints = std::move(found.checkpoints);
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
+    stopStage = stopStageFrom(facts.status);
     if (!facts.problem.empty()) problem = toQt(facts.problem);
     const bool alive = rundir::isAlive(facts.standing.state) && facts.standing.onThisHost;
     const std::int32_t liveSession = alive && facts.live ? facts.live->session : 0;
@@ -280,6 +297,8 @@ void RunSession::Impl::updateStanding() {
         now.phase = phaseOf(*beat);
         now.heartbeatAge = std::max(0.0, double(Clock::system().monotonicNs() - beat->monotonicNs) * 1e-9);
     }
+    if (now.state != rundir::State::Stopping) stopping.invalidate();
+    else if (!stopping.isValid()) stopping.start();
     standing = now;
 }
 
@@ -387,6 +406,7 @@ void RunSession::Impl::tick() {
     Standing sameAge = standing;
     sameAge.heartbeatAge = before.heartbeatAge;
     if (sameAge != before) Q_EMIT q->stateChanged();
+    if (standing.state == rundir::State::Stopping && before.state != rundir::State::Stopping) look();   // how far it is
 }
 
 }  // namespace lathe::session

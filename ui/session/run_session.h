@@ -38,6 +38,15 @@ struct Standing {
     bool operator==(const Standing&) const = default;
 };
 
+/// How far a stop has come, as the supervisor tells it.
+struct StopStage {
+    QString stage;            ///< its word: "finishing the update", "saving" …; may be empty
+    QString text;             ///< its own sentence
+    double secondsLeft = 0;   ///< until the next, harder stage
+    bool discards = false;
+    bool isForced() const { return stage == QLatin1String("told to leave") || stage == QLatin1String("killed"); }
+};
+
 /// Time left: "measuring" until enough was seen.
 struct Eta {
     bool measuring = true;
@@ -68,6 +77,9 @@ public:
 
     const Standing& standing() const;
     bool isAlive() const;
+    /// Nothing while the run does not stop, or before its supervisor was heard.
+    const std::optional<StopStage>& stopStage() const;
+    double secondsSinceStop() const;                 ///< since this window saw that it stops; 0 when it does not
     Counters counters() const;
     std::optional<std::int64_t> plannedUpdates() const;
     Eta eta() const;

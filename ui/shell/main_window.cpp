@@ -34,7 +34,7 @@ std::filesystem::path prepared(const std::filesystem::path& workspace, QString& 
 }  // namespace
 
 MainWindow::MainWindow(const std::filesystem::path& workspace, Surroundings surroundings)
-    : m_surroundings(surroundings), m_workspace(prepared(workspace, m_folderProblem)), m_launcher(workspace), m_queue(workspace), m_replies(m_launcher),
+    : m_surroundings(surroundings), m_workspace(prepared(workspace, m_folderProblem)), m_launcher(workspace), m_queue(workspace), m_disk(workspace), m_replies(m_launcher),
       m_context{m_workspace, m_launcher, m_replies, m_queue, surroundings.settings, surroundings.prompts} {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("Lathe"));
@@ -138,7 +138,7 @@ void MainWindow::save() {
     settings.setValue(QStringLiteral("window/compare"), m_compare->runs());
     settings.setValue(QStringLiteral("window/workspace"), toQt(m_workspace.folder().string()));
     m_newRun->saveDraft();
-    m_watch->rememberUp();
+    m_watch->remember();
     settings.sync();
 }
 

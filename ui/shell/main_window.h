@@ -4,6 +4,7 @@
 
 #include "pages/context.h"
 #include "pages/run_page.h"
+#include "session/disk_watch.h"
 #include "shell/notifier.h"
 #include "shell/rail.h"
 
@@ -24,6 +25,7 @@ class RunVerbs;
 
 namespace lathe::shell {
 
+class AwayBar;
 class MessageBar;
 class RunSwitcher;
 class RunWatch;
@@ -57,6 +59,7 @@ public:
     pages::NewRunPage& newRunPage() { return *m_newRun; }
     pages::RunsPage& runsPage() { return *m_runs; }
     pages::QueuePage& queuePage() { return *m_queuePage; }
+    session::DiskWatch& disk() { return m_disk; }
     session::QueueFeed& queue() { return m_queue; }
     pages::ComparePage& comparePage() { return *m_compare; }
     pages::RunPage& runPage() { return *m_run; }
@@ -84,12 +87,14 @@ private:
     session::Workspace m_workspace;
     session::Launcher m_launcher;
     session::QueueFeed m_queue;
+    session::DiskWatch m_disk;
     pages::LaunchReplies m_replies;
     pages::Context m_context;
     Page m_page = Page::NewRun;
     pages::RunVerbs* m_verbs = nullptr;
     Rail* m_rail = nullptr;
     TopBar* m_top = nullptr;
+    AwayBar* m_away = nullptr;
     MessageBar* m_messages = nullptr;
     QStackedWidget* m_stack = nullptr;
     RunSwitcher* m_switcher = nullptr;

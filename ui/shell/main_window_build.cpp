@@ -1,10 +1,13 @@
 // Putting the window together: its parts, how they are wired, its shortcuts.
+#include "base/clock.h"
 #include "pages/compare_page.h"
 #include "pages/devices_page.h"
 #include "pages/new_run_page.h"
 #include "pages/queue_page.h"
 #include "pages/run_verbs.h"
 #include "pages/runs_page.h"
+#include "shell/away_bar.h"
+#include "shell/disk_bar.h"
 #include "shell/main_window.h"
 #include "shell/message_bar.h"
 #include "shell/run_switcher.h"
@@ -31,6 +34,9 @@ void MainWindow::build() {
     column->setSpacing(0);
     m_top = new TopBar(m_context, *m_verbs);
     column->addWidget(m_top);
+    column->addWidget(new DiskBar(m_disk));
+    m_away = new AwayBar;
+    column->addWidget(m_away);
     m_messages = new MessageBar;
     column->addWidget(m_messages);
     m_stack = new QStackedWidget;
@@ -96,10 +102,9 @@ void MainWindow::connectPages() {
     connect(&m_top->actions(), &pages::RunActions::failed, m_messages, &MessageBar::fail);
     connect(&m_workspace, &session::Workspace::editFailed, m_messages, &MessageBar::fail);
     connect(m_watch, &RunWatch::runEnded, this, &MainWindow::runEnded);
-    connect(m_watch, &RunWatch::endedMeanwhile, this, [this](const QStringList& sentences) {
-        // One line for one run, a list for more.
-        m_messages->keep(tr("While you were away:") + (sentences.size() == 1 ? QLatin1Char(' ') : QLatin1Char('\n')) + sentences.join(QLatin1Char('\n')));
-    });
+    connect(m_watch, &RunWatch::endedMeanwhile, this, [this](const std::vector<launch::RunEnding>& endings) { m_away->show(endings, Clock::system().wallNs()); });
+    connect(m_away, &AwayBar::runChosen, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_away, &AwayBar::allWanted, this, [this] { openPage(Page::Runs); });
 }
 
 void MainWindow::addShortcuts() {

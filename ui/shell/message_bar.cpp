@@ -39,11 +39,6 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
 
 void MessageBar::say(const QString& sentence) { show(sentence, false); }
 
-void MessageBar::keep(const QString& sentence) {
-    show(sentence, false);
-    m_leave.stop();
-}
-
 void MessageBar::fail(const QString& sentence) { show(sentence, true); }
 
 QString MessageBar::text() const { return isHidden() ? QString() : m_text->text(); }

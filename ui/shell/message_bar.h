@@ -13,8 +13,6 @@ class MessageBar : public QFrame {
 
 public:
     explicit MessageBar(QWidget* parent = nullptr);
-    /// Stays until it is closed.
-    void keep(const QString& sentence);
     void say(const QString& sentence);
     void fail(const QString& sentence);
     QString text() const;

@@ -5,9 +5,14 @@
 #include "session/workspace.h"
 
 #include <QObject>
+#include <QTimer>
 
+#include "launch/away.h"
+
+#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace lathe::shell {
 
@@ -19,21 +24,25 @@ public:
 
     /// Names of the runs that are up now.
     QStringList upNow() const;
-    /// Keeps which runs are up, for the next start.
-    void rememberUp();
+    /// What has ended up to now was seen. Also kept twice a minute, for a window that is killed.
+    void remember();
 
 Q_SIGNALS:
     /// A run ended while this window was open.
     void runEnded(const QString& folder, const QString& sentence);
-    /// Once, after the first look: "digits-mlp has completed", one line a run.
-    void endedMeanwhile(const QStringList& sentences);
+    /// Once, after the first look: what ended since a window of this workspace was open. Never without endings.
+    void endedMeanwhile(const std::vector<lathe::launch::RunEnding>& endings);
 
 private:
     void look();
+    void tellAway();
     static QString sentenceOf(const session::RunEntry& entry);
 
     session::Workspace& m_workspace;
     session::Settings& m_settings;
+    QString m_seenKey;
+    std::int64_t m_openedNs;
+    QTimer m_keep;
     std::map<std::string, bool> m_up;
     bool m_first = true;
 };

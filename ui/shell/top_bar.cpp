@@ -42,6 +42,11 @@ void TopBar::setTitle(const QString& title, const QString& subtitle) {
 void TopBar::setRun(const std::shared_ptr<session::RunSession>& session) {
     m_pill->setVisible(session != nullptr);
     if (session) m_pill->setState(pages::stateWord(session->standing().state), pages::stateTone(session->standing().state));
+    if (session) {
+        const QString why = session->standing().why;
+        m_pill->setToolTip(why.toHtmlEscaped());
+        m_pill->setAccessibleDescription(why);
+    }
     m_actions->setSession(session);
 }
 

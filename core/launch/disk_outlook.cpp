@@ -1,0 +1,91 @@
+#include "launch/disk_outlook.h"
+
+#include "base/number_text.h"
+#include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace lathe::launch {
+
+namespace stdfs = std::filesystem;
+
+static constexpr double kLeastActiveSeconds = 60;
+
+DiskRoom roomOf(const stdfs::path& workspace) {
+    struct statvfs info {};
+    std::error_code gone;
+    if (!stdfs::is_directory(workspace, gone) || ::statvfs(workspace.c_str(), &info) != 0) return {false, false, 0};
+    const bool isWritable = (info.f_flag & ST_RDONLY) == 0 && ::access(workspace.c_str(), W_OK | X_OK) == 0;
+    return {true, isWritable, std::uint64_t(info.f_bavail) * info.f_frsize};
+}
+
+/// What a folder takes on the disk, links not followed, one of its folders left out.
+static std::uint64_t bytesOf(const stdfs::path& folder, const stdfs::path& without) {
+    std::uint64_t bytes = 0;
+    std::error_code ended;
+    for (auto it = stdfs::recursive_directory_iterator(folder, ended); !ended && it != stdfs::recursive_directory_iterator(); it.increment(ended)) {
+        if (it->path() == without) it.disable_recursion_pending();
+        struct stat info {};
+        if (::lstat(it->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) bytes += std::uint64_t(info.st_blocks) * 512;
+    }
+    return bytes;
+}
+
+RunWrites writesOf(const rundir::RunFolder& run) {
+    RunWrites writes;
+    if (const auto summary = rundir::readSummary(run); summary && summary->activeSeconds >= kLeastActiveSeconds)
+        writes.bytesPerHour = static_cast<double>(bytesOf(run.root(), run.checkpoints())) / summary->activeSeconds * 3600;
+    const auto config = configOf(run, rundir::newestSession(run));
+    const auto all = rundir::listCheckpoints(run.checkpoints());
+    if (!config || all.empty() || config::isCommand(*config)) return writes;
+    const std::int64_t kept = config->checkpoint.keepLast + config->checkpoint.keepBest, there = static_cast<std::int64_t>(all.size());
+    writes.toCome = static_cast<std::uint64_t>(std::max<std::int64_t>(0, kept - there)) * all.back().bytes;
+    return writes;
+}
+
+DiskOutlook outlookFrom(const DiskRoom& room, const std::vector<RunWrites>& runs) {
+    using Kind = DiskOutlook::Kind;
+    DiskOutlook out;
+    out.freeBytes = room.freeBytes;
+    std::uint64_t toCome = 0;
+    for (const RunWrites& run : runs) {
+        out.bytesPerHour += run.bytesPerHour;
+        toCome += run.toCome;
+    }
+    const double left = static_cast<double>(room.freeBytes) - static_cast<double>(toCome);
+    if (toCome > 0 && left <= 0) out.hoursLeft = 0;
+    else if (out.bytesPerHour > 0) out.hoursLeft = left / out.bytesPerHour;
+    out.kind = !room.isThere ? Kind::Gone : !room.isWritable ? Kind::ReadOnly : room.freeBytes < kFullBytes ? Kind::Full
+             : out.hoursLeft && *out.hoursLeft < kWarnHours ? Kind::Filling : Kind::Fine;
+    return out;
+}
+
+DiskOutlook diskOutlook(const stdfs::path& workspace) {
+    std::vector<RunWrites> writes;
+    const DiskRoom room = roomOf(workspace);
+    for (const std::string& folder : room.isThere ? rundir::runFolderNames(workspace) : std::vector<std::string>()) {
+        const rundir::RunFolder run = rundir::runNamed(workspace, folder);
+        if (rundir::RunLock::isHeld(run.lock())) writes.push_back(writesOf(run));
+    }
+    return outlookFrom(room, writes);
+}
+
+std::string outlookText(const DiskOutlook& outlook, const stdfs::path& workspace) {
+    const std::string place = workspace.string(), free = diskText(outlook.freeBytes);
+    switch (outlook.kind) {
+        case DiskOutlook::Kind::Fine: return {};
+        case DiskOutlook::Kind::Gone: return place + " is not there any more";
+        case DiskOutlook::Kind::ReadOnly: return place + " cannot be written: no run can start or save there";
+        case DiskOutlook::Kind::Full: return "The disk of " + place + " is full (" + free + " free): runs there cannot save";
+        case DiskOutlook::Kind::Filling: break;
+    }
+    if (*outlook.hoursLeft <= 0) return "The disk of " + place + " has " + free + " free, less than the checkpoints need that the runs there keep";
+    return "The disk of " + place + " is full in about " + durationText(*outlook.hoursLeft * 3600) + ": " + free + " free, the runs that are up write "
+           + diskText(static_cast<std::uint64_t>(outlook.bytesPerHour)) + " an hour";
+}
+
+}  // namespace lathe::launch

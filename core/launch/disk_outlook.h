@@ -1,0 +1,50 @@
+// How long the disk of a workspace lasts: what is free against what the runs that are up write.
+// A run's rate is what lies in its folder over the time it has been active, checkpoints apart: of those the rule of its
+// configuration keeps so many, and only the ones that are missing yet are to come.
+// Thread: functions without shared state; they read folders and may take a while.
+#pragma once
+
+#include "rundir/run_folder.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe::launch {
+
+struct DiskRoom {
+    bool isThere = true;       ///< the folder exists
+    bool isWritable = true;    ///< neither mounted read-only nor closed to this user
+    std::uint64_t freeBytes = 0;
+};
+
+struct RunWrites {
+    double bytesPerHour = 0;         ///< 0 before it has been active for a minute
+    std::uint64_t toCome = 0;        ///< checkpoints that the rule keeps and that are not there yet
+};
+
+struct DiskOutlook {
+    enum class Kind { Fine, Filling, Full, ReadOnly, Gone };
+    Kind kind = Kind::Fine;
+    std::uint64_t freeBytes = 0;
+    double bytesPerHour = 0;              ///< all runs that are up here
+    std::optional<double> hoursLeft;      ///< nothing where nothing is written
+    bool operator==(const DiskOutlook&) const = default;
+};
+
+/// Told as full below this: a run cannot record and save with less.
+inline constexpr std::uint64_t kFullBytes = 64u << 20;
+/// Told as filling when it is full within this time.
+inline constexpr double kWarnHours = 24;
+
+DiskRoom roomOf(const std::filesystem::path& workspace);
+RunWrites writesOf(const rundir::RunFolder& run);
+DiskOutlook outlookFrom(const DiskRoom& room, const std::vector<RunWrites>& runs);
+/// All of it for the runs of a workspace that are up on this machine.
+DiskOutlook diskOutlook(const std::filesystem::path& workspace);
+/// A sentence for people, empty where all is fine.
+std::string outlookText(const DiskOutlook& outlook, const std::filesystem::path& workspace);
+
+}  // namespace lathe::launch
