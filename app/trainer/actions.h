@@ -26,6 +26,7 @@ struct Options {
     bool discard = false;
     bool enable = false;           ///< overnight: ask the system to let runs go on after log-out
     bool release = false;          ///< pause: save and let the memory go
+    bool empty = false;            ///< trash: remove what is in it for good
     bool newCurve = false;
     bool dryRun = false;           ///< tell what would happen, write nothing
     bool replay = false;           ///< verify: make the updates after the checkpoint once more and compare

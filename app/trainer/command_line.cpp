@@ -62,9 +62,9 @@ constexpr std::array kVerbs = {
     Verb{"checkpoints", "RUN", "List checkpoints with what the rule keeps and would remove, and why; --set checkpoint.keep_last=1 asks about another rule", Target | Settings, checkpoints},
     Verb{"pin", "RUN@STEP", "Never remove this checkpoint", Target, pin},
     Verb{"unpin", "RUN@STEP", "Let the rule decide about this checkpoint again", Target, unpin},
-    Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP remove one of its checkpoints for good", Target, deleteRun},
-    Verb{"trash", "", "List deleted runs", Nothing, trash},
-    Verb{"restore", "RUN", "Take a run out of the trash", Target, restore},
+    Verb{"delete", "RUN", "Move a run to the trash, or with RUN@STEP one of its checkpoints", Target, deleteRun},
+    Verb{"trash", "", "List deleted runs and checkpoints", Nothing, trash},
+    Verb{"restore", "RUN", "Take a run out of the trash, or with RUN@STEP one of its checkpoints", Target, restore},
     Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},
     Verb{"overnight", "", "Tell what becomes of runs while nobody is there: log-out, sleep, memory, notification", Nothing, overnight},
     Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
@@ -155,6 +155,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     }
     if (verb.action == overnight) command->add_flag("--enable", options.enable, "Let runs in the background go on after log-out (loginctl enable-linger)");
     if (verb.action == pause) command->add_flag("--release", options.release, "Save and let the memory go; continue goes on exactly");
+    if (verb.action == trash) command->add_flag("--empty", options.empty, "Remove all that is in it for good");
     command->callback([&, action = verb.action, needs = verb.needs] {
         chosen = action;
         startsSession = (needs & Detach) != 0 || options.replay;

@@ -1,8 +1,9 @@
-// delete, trash and restore: a run is only ever moved, by rename within the workspace; a single checkpoint is removed.
+// delete, trash and restore: runs and single checkpoints are only ever moved, by rename within the workspace, under names
+// that tell whose they are: RUNFOLDER, or RUNFOLDER@CHECKPOINT. Links are moved and removed as links, never followed.
 #include "actions.h"
 
 #include "base/file_system.h"
-#include "launch/retention.h"
+#include "base/number_text.h"
 #include "launch/verbs.h"
 #include "output.h"
 #include "rundir/checkpoint_manifest.h"
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace lathe::trainer {
 
@@ -36,14 +38,18 @@ static ExitCode moved(const Options& options, const std::filesystem::path& to, c
     return ExitCode::Completed;
 }
 
-/// One checkpoint, for good; its curves stay, and so do files that other checkpoints share with it.
-static Result<void> removeOne(const rundir::RunFolder& run, const std::string& folder) {
+static std::filesystem::path trashOf(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& checkpoint) {
+    return trashOf(workspace) / (run.name() + "@" + checkpoint);
+}
+
+/// Its curves stay, and so do files that other checkpoints share with it.
+static Result<void> removeOne(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& folder) {
     LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
     LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
     if (std::find(user.pinned.begin(), user.pinned.end(), folder) != user.pinned.end())
         return Error{ErrorCode::Usage, folder + " is pinned; lathe-trainer unpin lets it go", {}, {}};
     LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(run.database()));
-    LATHE_TRY(launch::removeCheckpoint(FileSystem::real(), run, folder));
+    LATHE_TRY(move(run.checkpoints() / folder, trashOf(workspace, run, folder)));
     return writer->markCheckpointDeleted(folder);
 }
 
@@ -57,9 +63,9 @@ static ExitCode deleteCheckpoint(const Options& options) {
     if (!found) return fail(options, found.error());
     const auto& [run, folder] = *found;
     const bool best = isBest(run, folder);
-    if (const auto removed = removeOne(run, folder); !removed) return fail(options, removed.error());
+    if (const auto removed = removeOne(workspaceOf(options), run, folder); !removed) return fail(options, removed.error());
     if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"was_best", best}});
-    else print("Deleted checkpoint " + folder + " of " + displayName(run) + (best ? "; it was the best one" : ""));
+    else print("Moved checkpoint " + folder + " of " + displayName(run) + " to the trash" + (best ? "; it was the best one" : "") + "; lathe-trainer restore " + run.name() + "@" + folder + " brings it back");
     return ExitCode::Completed;
 }
 
@@ -90,20 +96,78 @@ static std::vector<rundir::RunFolder> deletedRuns(const std::filesystem::path& w
     return out;
 }
 
+/// Entries RUNFOLDER@CHECKPOINT that are folders: run folder and checkpoint.
+static std::vector<std::pair<std::string, std::string>> deletedCheckpoints(const std::filesystem::path& workspace) {
+    std::vector<std::pair<std::string, std::string>> out;
+    const auto names = listFolder(trashOf(workspace));
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        const std::string& name = (*names)[i];
+        const std::size_t at = name.rfind('@');
+        std::error_code ignored;
+        const bool isFolder = std::filesystem::symlink_status(trashOf(workspace) / name, ignored).type() == std::filesystem::file_type::directory;
+        if (at != std::string::npos && isFolder && rundir::parseCheckpointName(name.substr(at + 1))) out.emplace_back(name.substr(0, at), name.substr(at + 1));
+    }
+    return out;
+}
+
+static ExitCode emptyTrash(const Options& options) {
+    const auto names = listFolder(trashOf(workspaceOf(options)));
+    std::size_t removed = 0;
+    for (std::size_t i = 0; names && i < names->size(); ++i, ++removed)
+        if (const auto gone = removeTree(FileSystem::real(), trashOf(workspaceOf(options)) / (*names)[i]); !gone) return fail(options, gone.error());
+    if (options.json) printJson({{"removed", removed}});
+    else print(removed == 0 ? "The trash is empty" : "Removed " + std::to_string(removed) + (removed == 1 ? " thing" : " things") + " for good");
+    return ExitCode::Completed;
+}
+
 ExitCode trash(const Options& options) {
+    if (options.empty) return emptyTrash(options);
     json list = json::array();
     for (const auto& run : deletedRuns(workspaceOf(options))) list.push_back(rowJson(run));
+    const auto checkpoints = deletedCheckpoints(workspaceOf(options));
+    for (const auto& [run, checkpoint] : checkpoints)
+        if (options.json) list.push_back({{"folder", (trashOf(workspaceOf(options)) / (run + "@" + checkpoint)).string()}, {"run_folder", run}, {"checkpoint", checkpoint}});
     if (options.json) {
         printJson(list);
         return ExitCode::Completed;
     }
     for (const json& row : list)
         print(row.at("id").get<std::string>() + "  " + row.at("name").get<std::string>() + "  " + row.at("folder").get<std::string>());
-    if (list.empty()) print("The trash is empty");
+    for (const auto& [run, checkpoint] : checkpoints) print(run + "@" + checkpoint);
+    if (list.empty() && checkpoints.empty()) print("The trash is empty");
     return ExitCode::Completed;
 }
 
+/// RUN@STEP or RUN@CHECKPOINT; of several with that step the newest.
+static Result<std::pair<rundir::RunFolder, std::string>> findDeletedCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
+    const std::size_t at = reference.rfind('@');
+    LATHE_TRY_ASSIGN(rundir::RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
+    const std::string which = reference.substr(at + 1);
+    const auto step = readInteger(which);
+    const auto all = deletedCheckpoints(workspace);
+    for (auto it = all.rbegin(); it != all.rend(); ++it)
+        if (it->first == run.name() && (it->second == which || (step && rundir::parseCheckpointName(it->second)->step.value() == *step))) return std::pair(std::move(run), it->second);
+    return Error{ErrorCode::NotFound, "No checkpoint \"" + which.substr(0, 100) + "\" of " + displayName(run) + " is in the trash; lathe-trainer trash lists them", {}, {}};
+}
+
+static Result<void> bringBack(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& checkpoint) {
+    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
+    LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(run.database()));
+    LATHE_TRY(move(trashOf(workspace, run, checkpoint), run.checkpoints() / checkpoint));
+    return writer->markCheckpointDeleted(checkpoint, false);
+}
+
+static ExitCode restoreCheckpoint(const Options& options) {
+    const auto workspace = workspaceOf(options);
+    const auto found = findDeletedCheckpoint(workspace, options.target);
+    if (!found) return fail(options, found.error());
+    const auto& [run, checkpoint] = *found;
+    if (const auto back = bringBack(workspace, run, checkpoint); !back) return fail(options, back.error());
+    return moved(options, run.place() / "checkpoints" / checkpoint, "Restored checkpoint " + checkpoint + " of " + displayName(run));
+}
+
 ExitCode restore(const Options& options) {
+    if (options.target.find('@') != std::string::npos) return restoreCheckpoint(options);
     const auto workspace = workspaceOf(options);
     std::vector<rundir::RunFolder> found;
     for (const auto& run : deletedRuns(workspace)) {

@@ -106,7 +106,8 @@ public:
     std::size_t pendingBytes() const;  ///< of frames taken and not durable
 
     Result<void> addCheckpoint(const CheckpointRow& row);
-    Result<void> markCheckpointDeleted(const std::string& folder);
+    /// `deleted` false: it was brought back.
+    Result<void> markCheckpointDeleted(const std::string& folder, bool deleted = true);
     Result<void> markBest(const std::string& folder);
     /// A small fact by name, stored by the next flush together with what was taken until then: all of it or nothing.
     void stageFact(const std::string& name, const std::string& value);

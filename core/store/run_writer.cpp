@@ -232,10 +232,10 @@ Result<void> RunWriter::addCheckpoint(const CheckpointRow& row) {
     });
 }
 
-Result<void> RunWriter::markCheckpointDeleted(const std::string& folder) {
+Result<void> RunWriter::markCheckpointDeleted(const std::string& folder, bool deleted) {
     return m_impl->transact([&]() -> Result<void> {
-        LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET deleted=1 WHERE folder=?"));
-        return mark.bind(folder).run();
+        LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET deleted=? WHERE folder=?"));
+        return mark.bind(deleted, folder).run();
     });
 }
 

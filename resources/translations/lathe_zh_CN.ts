@@ -21,6 +21,17 @@
         </message>
     </context>
     <context>
+        <name>Hang</name>
+        <message>
+            <source>rank %1 silent for %2 s in %3, update %4</source>
+            <translation>进程 %1 已沉默 %2 秒（%3，更新 %4）</translation>
+        </message>
+        <message>
+            <source>rank %1 does not get on for %2 s in %3, update %4</source>
+            <translation>进程 %1 已停滞 %2 秒（%3，更新 %4）</translation>
+        </message>
+    </context>
+    <context>
         <name>QDialog</name>
         <message>
             <source>Cancel</source>
@@ -207,6 +218,45 @@
         <message>
             <source>Lost</source>
             <translation>失联</translation>
+        </message>
+    </context>
+    <context>
+        <name>StopStage</name>
+        <message>
+            <source>asked to stop</source>
+            <translation>已请求停止</translation>
+        </message>
+        <message>
+            <source>finishing the update after %1</source>
+            <translation>正在完成 %1 之后的更新</translation>
+        </message>
+        <message>
+            <source>saving step %1</source>
+            <translation>正在保存步骤 %1</translation>
+        </message>
+        <message>
+            <source>leaving</source>
+            <translation>正在退出</translation>
+        </message>
+        <message>
+            <source>told to leave at once</source>
+            <translation>已要求立即退出</translation>
+        </message>
+        <message>
+            <source>ended by force</source>
+            <translation>已强制结束</translation>
+        </message>
+        <message>
+            <source>%1 s</source>
+            <translation>%1 秒</translation>
+        </message>
+        <message>
+            <source>ends by force in %1 s</source>
+            <translation>%1 秒后强制结束</translation>
+        </message>
+        <message>
+            <source>told to leave in %1 s</source>
+            <translation>%1 秒后要求退出</translation>
         </message>
     </context>
     <context>
@@ -947,10 +997,6 @@
             <translation>删除…</translation>
         </message>
         <message>
-            <source>Removes the files of this checkpoint</source>
-            <translation>删除此检查点的文件</translation>
-        </message>
-        <message>
             <source>Checkpoints</source>
             <translation>检查点</translation>
         </message>
@@ -991,6 +1037,10 @@
         <message>
             <source>No checkpoints</source>
             <translation>没有检查点</translation>
+        </message>
+        <message>
+            <source>Moves this checkpoint to the trash</source>
+            <translation>将此检查点移到回收站</translation>
         </message>
     </context>
     <context>
@@ -1779,6 +1829,29 @@
         </message>
     </context>
     <context>
+        <name>lathe::pages::RemediesCard</name>
+        <message>
+            <source>What needs less memory</source>
+            <translation>怎样减少内存</translation>
+        </message>
+        <message>
+            <source>Continue with it…</source>
+            <translation>以此继续…</translation>
+        </message>
+        <message>
+            <source>A sheet tells first what would happen</source>
+            <translation>先用一张表说明会发生什么</translation>
+        </message>
+        <message>
+            <source>New run with it…</source>
+            <translation>以此新建运行…</translation>
+        </message>
+        <message>
+            <source>Opens the form with the settings of this run and this change, marked</source>
+            <translation>打开表单，填入此运行的设置和这项已标记的更改</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::pages::ResumeSheet</name>
         <message>
             <source>Same run, on from its newest checkpoint</source>
@@ -2007,6 +2080,18 @@
             <source>It waits in the queue; take it out first.</source>
             <translation>它在队列中等待;请先取出。</translation>
         </message>
+        <message>
+            <source>Stop at once…</source>
+            <translation>立即停止…</translation>
+        </message>
+        <message>
+            <source>Does not wait for what is being saved</source>
+            <translation>不等待正在保存的内容</translation>
+        </message>
+        <message>
+            <source>It is told to leave already, and ends by force where it does not.</source>
+            <translation>已要求它退出；若不退出将被强制结束。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunBanner</name>
@@ -2165,32 +2250,12 @@
             <translation>删除第 %1 步的检查点？</translation>
         </message>
         <message>
-            <source>Its files are removed for good. The curves of the run stay.</source>
-            <translation>其文件将被永久删除。运行的曲线保留。</translation>
-        </message>
-        <message>
-            <source>Delete</source>
-            <translation>删除</translation>
-        </message>
-        <message>
-            <source>Checkpoint %1 deleted.</source>
-            <translation>检查点 %1 已删除。</translation>
-        </message>
-        <message>
             <source>Move %1 to the trash?</source>
             <translation>将 %1 移到回收站？</translation>
         </message>
         <message>
-            <source>The whole run leaves the list: curves, checkpoints and logs. On the command line, lathe-trainer restore brings it back.</source>
-            <translation>整个运行将离开列表：曲线、检查点和日志。可在命令行用 lathe-trainer restore 恢复。</translation>
-        </message>
-        <message>
             <source>Move to trash</source>
             <translation>移到回收站</translation>
-        </message>
-        <message>
-            <source>%1 is in the trash.</source>
-            <translation>%1 已在回收站中。</translation>
         </message>
         <message>
             <source>there is nothing to lose right now</source>
@@ -2289,6 +2354,66 @@ Discard ends without saving: %1.</source>
         <message>
             <source>%1 is out of the queue.</source>
             <translation>%1 已从队列中取出。</translation>
+        </message>
+        <message>
+            <source>%1 is back.</source>
+            <translation>%1 已恢复。</translation>
+        </message>
+        <message>
+            <source>Stop %1 at once?</source>
+            <translation>立即停止 %1？</translation>
+        </message>
+        <message>
+            <source>The script gets less time before it is killed; what it has not saved itself is lost.</source>
+            <translation>脚本在被强制结束前的时间更少；它自己尚未保存的内容会丢失。</translation>
+        </message>
+        <message>
+            <source>It no longer waits for the checkpoint that is being written: %1. What was saved before stays.</source>
+            <translation>不再等待正在写入的检查点：%1。之前保存的内容会保留。</translation>
+        </message>
+        <message>
+            <source>Let it finish</source>
+            <translation>让它完成</translation>
+        </message>
+        <message>
+            <source>It goes to the trash, from where it can come back; its room on the disk is free once the trash is emptied. The curves of the run stay.</source>
+            <translation>它会移到回收站，可以从那里恢复；清空回收站后才会释放磁盘空间。运行的曲线会保留。</translation>
+        </message>
+        <message>
+            <source>The checkpoint at step %1</source>
+            <translation>步骤 %1 的检查点</translation>
+        </message>
+        <message>
+            <source>The whole run leaves the list: curves, checkpoints and logs. It can come back until the trash is emptied.</source>
+            <translation>整个运行会离开列表：曲线、检查点和日志。在清空回收站之前可以恢复。</translation>
+        </message>
+        <message>
+            <source>The trash is empty.</source>
+            <translation>回收站是空的。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n run(s)</source>
+            <translation>
+                <numerusform>%n 个运行</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n checkpoint(s)</source>
+            <translation>
+                <numerusform>%n 个检查点</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Empty the trash?</source>
+            <translation>清空回收站？</translation>
+        </message>
+        <message>
+            <source>Removed for good: %1.</source>
+            <translation>将永久删除：%1。</translation>
+        </message>
+        <message>
+            <source>Empty the trash</source>
+            <translation>清空回收站</translation>
         </message>
     </context>
     <context>
@@ -2425,6 +2550,14 @@ Discard ends without saving: %1.</source>
             <source>Take out of the queue…</source>
             <translation>从队列中取出…</translation>
         </message>
+        <message>
+            <source>Empty the trash</source>
+            <translation>清空回收站</translation>
+        </message>
+        <message>
+            <source>Empty the trash…</source>
+            <translation>清空回收站…</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::SampleStrip</name>
@@ -2557,6 +2690,54 @@ Discard ends without saving: %1.</source>
         </message>
     </context>
     <context>
+        <name>lathe::shell::AwayBar</name>
+        <message>
+            <source>Close what happened while you were away</source>
+            <translation>关闭您离开期间的消息</translation>
+        </message>
+        <message>
+            <source>While you were away: %1</source>
+            <translation>您离开期间：%1</translation>
+        </message>
+        <message numerus="yes">
+            <source>and %n more</source>
+            <translation>
+                <numerusform>以及另外 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Opens the table of runs</source>
+            <translation>打开运行列表</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::DiskBar</name>
+        <message>
+            <source>Close the warning about the disk</source>
+            <translation>关闭磁盘警告</translation>
+        </message>
+        <message>
+            <source>%1 is not there any more. What is shown here is as it was when it was seen last; nothing can be started or saved there.</source>
+            <translation>%1 已不存在。这里显示的是最后一次看到的状态；无法在那里开始或保存任何内容。</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written. What is there can be looked at; no run can start or save there.</source>
+            <translation>%1 不可写入。可以查看其中的内容；但无法在那里开始运行或保存。</translation>
+        </message>
+        <message>
+            <source>The disk of %1 has %2 free, less than the checkpoints need that the runs there keep.</source>
+            <translation>%1 所在磁盘剩余 %2，少于其中的运行要保留的检查点所需。</translation>
+        </message>
+        <message>
+            <source>The disk of %1 is full in about %2: %3 free, the runs that are up write %4 an hour.</source>
+            <translation>%1 所在磁盘约 %2 后写满：剩余 %3，正在进行的运行每小时写入 %4。</translation>
+        </message>
+        <message>
+            <source>The disk of %1 is full (%2 free). Runs that are up go on and cannot save until there is room; delete what is not needed and empty the trash.</source>
+            <translation>%1 所在磁盘已满（剩余 %2）。正在进行的运行会继续，但在有空间之前无法保存；请删除不需要的内容并清空回收站。</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::shell::MainWindow</name>
         <message>
             <source>New run</source>
@@ -2591,16 +2772,20 @@ Discard ends without saving: %1.</source>
             <translation>重新打开 Lathe 后语言生效。</translation>
         </message>
         <message>
-            <source>While you were away:</source>
-            <translation>您离开期间：</translation>
-        </message>
-        <message>
             <source>%1 is in the queue and starts when its device is free.</source>
             <translation>%1 已在队列中,设备空闲时开始。</translation>
         </message>
         <message>
             <source>Queue</source>
             <translation>队列</translation>
+        </message>
+        <message>
+            <source>%1 is in the trash.</source>
+            <translation>%1 已在回收站中。</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
         </message>
     </context>
     <context>

@@ -5,6 +5,7 @@
 #include "window_bench.h"
 
 #include "base/clock.h"
+#include "base/file_system.h"
 #include "charts/run_charts.h"
 #include "config/config.h"
 #include "pages/charts_tab.h"
@@ -398,6 +399,83 @@ private Q_SLOTS:
         QTest::qWait(50);
         QVERIFY(!m_bench->find<QFrame>("diskBar")->isVisible());   // the same thing is not said again
         run.closeWriter();
+    }
+    void remediesForMemoryOpenTheFormWithTheOneChangeMarked() {
+        const auto run = finishedRun(*m_bench, "big");
+        auto record = rundir::readSession(run->folder(), 1);
+        QVERIFY(record.ok());
+        record->state = rundir::State::OutOfMemory;
+        record->why = "Memory ran out";
+        record->memory = rundir::MemoryRecord{};
+        record->memory->remedies = {{{{"data.batch_size", "32", "16"}, {"accumulation.micro_batches", "1", "2"}}, "the same update but for rounding", true},
+                                    {{{"model.name", "mlp", "convnet"}}, "another model", false}};
+        QVERIFY(rundir::writeSession(FileSystem::real(), run->folder(), *record).ok());
+        run->summary([](rundir::Summary& summary) { summary.state = rundir::State::OutOfMemory; });
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        QTRY_VERIFY(m_bench->find<QFrame>("remedies")->isVisible());
+        QTRY_VERIFY(window.findChild<QPushButton*>(QStringLiteral("remedy1")) != nullptr);
+        QVERIFY(m_bench->find<QPushButton>("continueWithRemedy1")->accessibleName().contains(QStringLiteral("32 → 16")));
+        QVERIFY(window.findChild<QPushButton*>(QStringLiteral("continueWithRemedy2")) == nullptr);   // in a new run only
+        m_bench->click<QPushButton>("continueWithRemedy1");
+        QCOMPARE(m_bench->prompts.questions.size(), 1);
+        m_bench->click<QPushButton>("remedy1");
+        QTRY_VERIFY(window.page() == Page::NewRun);
+        form::FormModel& model = window.newRunPage().model();
+        QTRY_COMPARE(model.text(QStringLiteral("data.batch_size")), QStringLiteral("16"));
+        QVERIFY(model.isChanged(QStringLiteral("data.batch_size")) && model.isChanged(QStringLiteral("accumulation.micro_batches")));
+        QCOMPARE(model.changedKeys().size(), std::size_t(2));
+    }
+    void aRankThatHangsIsNamedInTheHead() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 120);
+        live.setStatus(R"({"hang": {"rank": 1, "silent": true, "seconds": 12.4, "place": "reduce gradients", "update": 121}})");
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* subtitle = m_bench->find<theme::ElidedLabel>("subtitle");
+        QTRY_COMPARE(subtitle->fullText(), QStringLiteral("rank 1 silent for 12 s in reduce gradients, update 121"));
+        live.setStatus("{}");
+        QTRY_COMPARE(subtitle->fullText(), QString());
+        run.closeWriter();
+    }
+    void whatWentToTheTrashComesBackWithOneClick() {
+        const auto run = finishedRun(*m_bench, "one");
+        m_bench->useScript(QStringLiteral("{}"));
+        auto& window = open();
+        waitForRuns(1);
+        window.openPage(Page::Runs);
+        table()->selectRow(0);
+        m_bench->prompts.choices = {1};
+        QMetaObject::invokeMethod(table(), "customContextMenuRequested", Q_ARG(QPoint, table()->visualRect(table()->model()->index(0, 0)).center()));
+        auto* menu = window.findChild<QMenu*>(QStringLiteral("runMenu"));
+        QVERIFY(menu != nullptr);
+        menu->actions().back()->trigger();
+        menu->close();
+        QTRY_COMPARE(message(), QStringLiteral("one is in the trash."));
+        QTRY_VERIFY(m_bench->find<QPushButton>("messageAct")->isVisible());
+        m_bench->click<QPushButton>("messageAct");
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore ") + keyOf(*run)), qPrintable(m_bench->called()));
+        QTRY_COMPARE(message(), QStringLiteral("one is back."));
+        QVERIFY(!m_bench->find<QPushButton>("messageAct")->isVisible());
+    }
+    void theTrashIsEmptiedOnlyAfterItWasSaidWhatIsInIt() {
+        m_bench->useScript(QStringLiteral("[{\"id\": \"a\"}, {\"id\": \"b\"}, {\"checkpoint\": \"s001-000000010\"}]"));
+        auto& window = open();
+        window.openPage(Page::Runs);
+        m_bench->prompts.choices = {0, 1};
+        for (int times = 1; times <= 2; ++times) {
+            m_bench->click<QToolButton>("emptyTrash");
+            QTRY_COMPARE(m_bench->prompts.questions.size(), times);
+            QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("2 runs, 1 checkpoint")), qPrintable(m_bench->prompts.questions.back()));
+            if (times == 1) QVERIFY(!m_bench->called().contains(QStringLiteral("--empty")));
+        }
+        QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --empty")));
+        QTRY_COMPARE(message(), QStringLiteral("The trash is empty."));
     }
     void aStopTellsItsStageAndCanBeMadeHarder() {
         FixtureRun run(m_bench->workspace(), "live", yamlOf());

@@ -33,6 +33,8 @@ ChartsTab::ChartsTab(Context context, QWidget* parent) : QWidget(parent), m_cont
     column->addWidget(buildStrip());
     m_banner = new RunBanner;
     column->addWidget(m_banner);
+    m_remedies = new RemediesCard;
+    column->addWidget(m_remedies);
     column->addWidget(buildBar());
     m_charts = new charts::RunCharts;
     m_charts->setObjectName(QStringLiteral("runCharts"));
@@ -41,6 +43,7 @@ ChartsTab::ChartsTab(Context context, QWidget* parent) : QWidget(parent), m_cont
     applyPalette();
     m_tick.setInterval(kTickMs);
     connect(&m_tick, &QTimer::timeout, this, &ChartsTab::refresh);
+    connect(m_remedies, &RemediesCard::chosen, this, &ChartsTab::remedyChosen);
     connect(m_banner, &RunBanner::logWanted, this, &ChartsTab::logWanted);
     connect(m_charts, &charts::RunCharts::checkpointClicked, this, &ChartsTab::checkpointClicked);
     connect(m_charts, &charts::RunCharts::eventClicked, this, &ChartsTab::logWanted);
@@ -158,6 +161,8 @@ void ChartsTab::refresh() {
     refreshStrip();
     const int place = m_context.queue.placeOf(session::toQt(m_session->run().name()));
     m_banner->show(*m_session, place > 0 ? tr("Place %1 in the queue. %2").arg(place).arg(m_context.queue.waitText(std::size_t(place) - 1)) : QString());
+    const auto& memory = m_session->memory();
+    m_remedies->show(memory ? memory->remedies : std::vector<rundir::Remedy>(), memory && !m_session->checkpoints().empty());
     refreshRisk();
 }
 

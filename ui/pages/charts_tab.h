@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pages/context.h"
+#include "pages/remedies_card.h"
 #include "session/run_session.h"
 
 #include <QTimer>
@@ -36,6 +37,7 @@ public:
 Q_SIGNALS:
     void checkpointClicked(const QString& folder);
     void logWanted();
+    void remedyChosen(const lathe::pages::Edits& edits, bool goesOn);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -59,6 +61,7 @@ private:
     QToolButton *m_log = nullptr, *m_follow = nullptr, *m_abandoned = nullptr, *m_outliers = nullptr;
     QLabel* m_risk = nullptr;
     RunBanner* m_banner = nullptr;
+    RemediesCard* m_remedies = nullptr;
     charts::RunCharts* m_charts = nullptr;
 };
 

@@ -130,7 +130,7 @@ QWidget* CheckpointsTab::buildVerbs() {
         [this, name](const Item& item) { m_verbs.verify(folder(), name(item)); });
     add(m_export, theme::Icon::Export, tr("Export"), "export", tr("Weights, class names, preprocessing and a loader in Python"),
         [this, name](const Item& item) { m_verbs.exportRun(folder(), name(item)); });
-    add(m_delete, theme::Icon::Trash, tr("Delete…"), "deleteCheckpoint", tr("Removes the files of this checkpoint"),
+    add(m_delete, theme::Icon::Trash, tr("Delete…"), "deleteCheckpoint", tr("Moves this checkpoint to the trash"),
         [this, name](const Item& item) { m_verbs.deleteCheckpoint(folder(), name(item), item.info.step.value()); }, theme::ButtonKind::Danger);
     return bar;
 }

@@ -187,10 +187,10 @@ void NewRunPage::openFile(const QString& path) {
     });
 }
 
-void NewRunPage::runAgain(const QString& folder) {
-    whenSafe(tr("Fill the form with this run's settings?"), [this, folder] {
+void NewRunPage::runAgain(const QString& folder, const QList<QPair<QString, QString>>& edits) {
+    whenSafe(tr("Fill the form with this run's settings?"), [this, folder, edits] {
         const std::string file = m_context.workspace.runFolder(toStd(folder)).configYaml().string();
-        const auto fill = [this, folder](Result<config::Loaded> loaded) {
+        const auto fill = [this, folder, edits](Result<config::Loaded> loaded) {
             if (!loaded.ok()) {
                 Q_EMIT failed(toQt(loaded.error().text()));
                 return;
@@ -202,7 +202,9 @@ void NewRunPage::runAgain(const QString& folder) {
             }
             setMode(Training);
             load(Origin::Run, folder, loaded->config, loaded->config);
-            m_form->reveal(m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString());
+            for (const auto& [key, text] : edits)
+                if (config::Schema::builtin().find(toStd(key)) != nullptr) m_model.setText(key, text);
+            m_form->reveal(!edits.isEmpty() ? edits.front().first : m_context.settings.value(QStringLiteral("form/lastChanged"), QStringLiteral("optimizer.learning_rate")).toString());
         };
         session::runInBackground(*QThreadPool::globalInstance(), this, [file] { return config::load(file); }, fill);
     });

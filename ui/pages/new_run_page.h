@@ -41,8 +41,9 @@ public:
     /// Loads a preset; changes made so far are asked about first.
     void choosePreset(const QString& name);
     void openFile(const QString& path);
-    /// Fills the form with a run's configuration, measured against it; the field changed last has the focus.
-    void runAgain(const QString& folder);
+    /// Fills the form with a run's configuration, measured against it, and makes `edits` (key, text) in it, marked as changes;
+    /// the first of them has the focus, else the field that was changed last.
+    void runAgain(const QString& folder, const QList<QPair<QString, QString>>& edits = {});
     /// Keeps the unsaved form, and brings it back.
     void saveDraft();
     void restoreDraft();

@@ -5,6 +5,7 @@
 #include "pages/config_tab.h"
 #include "pages/log_tab.h"
 #include "pages/records_tab.h"
+#include "pages/run_verbs.h"
 #include "pages/state_look.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
@@ -54,6 +55,10 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
         m_checkpoints->select(checkpoint);
         openTab(Checkpoints);
     });
+    connect(m_charts, &ChartsTab::remedyChosen, this, [this, &verbs](const Edits& edits, bool goesOn) {
+        if (goesOn) verbs.goOnWithChanges(m_folder, {}, {QStringLiteral("continue")}, QStringLiteral("continue"), edits);
+        else Q_EMIT runAgainWith(m_folder, edits);
+    });
     connect(m_config, &ConfigTab::runAgainWanted, this, [this] { Q_EMIT runAgain(m_folder); });
 }
 
@@ -93,6 +98,7 @@ QString RunPage::subtitle() const {
     const session::Standing& now = m_session->standing();
     const bool alive = rundir::isAlive(now.state);
     if (const QString stop = stopText(*m_session); alive && !stop.isEmpty()) parts << stop;
+    else if (const QString hang = hangText(*m_session); alive && !hang.isEmpty()) parts << hang;
     else if (!now.phase.words.isEmpty() && alive) parts << now.phase.text();
     if (!alive && !now.why.isEmpty()) parts << now.why;
     return parts.join(QStringLiteral(" · "));

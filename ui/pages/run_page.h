@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pages/context.h"
+#include "pages/remedies_card.h"
 #include "session/run_session.h"
 
 #include <QWidget>
@@ -40,6 +41,7 @@ public:
 Q_SIGNALS:
     void sessionChanged();     ///< another run, or this one's name, state or phase
     void runAgain(const QString& folder);
+    void runAgainWith(const QString& folder, const lathe::pages::Edits& edits);
 
 private:
     Context m_context;

@@ -8,6 +8,9 @@
 #include "session/background.h"
 #include "session/qt_text.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 #include <QPointer>
 #include <QWidget>
@@ -125,12 +128,14 @@ void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::i
     });
 }
 
-void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb) {
+void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb,
+                               const QList<QPair<QString, QString>>& settings) {
     const auto target = [folder, checkpoint](const QString& chosen) { return chosen == QLatin1String("continue") ? folder : reference(folder, checkpoint); };
     SheetQuestion question;
     question.title = tr("Go on with changed settings: %1").arg(nameOf(folder));
     question.verbs = verbs;
     question.verb = verb;
+    question.settings = settings;
     question.ask = [this, target](const SheetAnswer& asked, QObject* context, SheetQuestion::Reply reply) {
         const quint64 number = m_context.launcher.dryRun(asked.verb, target(asked.verb), asked.settings, asked.newCurve);
         m_context.replies.await(number, context, [reply = std::move(reply)](const session::LaunchResult& result) { reply(result.json, result.sentence); });
@@ -155,17 +160,23 @@ void RunVerbs::exportRun(const QString& folder, const QString& checkpoint) {
 
 void RunVerbs::deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step) {
     const Question question{tr("Delete the checkpoint at step %1?").arg(QLocale().toString(qint64(step))),
-                            tr("Its files are removed for good. The curves of the run stay."),
-                            {{tr("Cancel")}, {tr("Delete"), false, true}}};
+                            tr("It goes to the trash, from where it can come back; its room on the disk is free once the trash is emptied. The curves of the run stay."),
+                            {{tr("Cancel")}, {tr("Move to trash"), false, true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
-        if (choice == 1) reported(m_context.launcher.verb({QStringLiteral("delete"), reference(folder, checkpoint)}), tr("Checkpoint %1 deleted.").arg(checkpoint));
+        if (choice != 1) return;
+        const QString name = tr("The checkpoint at step %1").arg(QLocale().toString(qint64(step)));
+        m_context.replies.await(m_context.launcher.verb({QStringLiteral("delete"), reference(folder, checkpoint)}), this, [=, this](const session::LaunchResult& result) {
+            m_context.workspace.refresh();
+            if (result.ok) Q_EMIT trashed(reference(folder, checkpoint), name);
+            else Q_EMIT failed(result.sentence);
+        });
     });
 }
 
 void RunVerbs::moveToTrash(const QString& folder) {
     const QString name = nameOf(folder);
     const Question question{tr("Move %1 to the trash?").arg(name),
-                            tr("The whole run leaves the list: curves, checkpoints and logs. On the command line, lathe-trainer restore brings it back."),
+                            tr("The whole run leaves the list: curves, checkpoints and logs. It can come back until the trash is emptied."),
                             {{tr("Cancel")}, {tr("Move to trash"), false, true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
         if (choice != 1) return;
@@ -176,7 +187,28 @@ void RunVerbs::moveToTrash(const QString& folder) {
                 return;
             }
             Q_EMIT runRemoved(folder);
-            Q_EMIT said(tr("%1 is in the trash.").arg(name));
+            Q_EMIT trashed(folder, name);
+        });
+    });
+}
+
+void RunVerbs::restore(const QString& reference, const QString& name) {
+    reported(m_context.launcher.verb({QStringLiteral("restore"), reference}), tr("%1 is back.").arg(name));
+}
+
+void RunVerbs::emptyTrash() {
+    m_context.replies.await(m_context.launcher.verb({QStringLiteral("trash")}), this, [this](const session::LaunchResult& listed) {
+        const QJsonArray all = QJsonDocument::fromJson(listed.json).array();
+        if (!listed.ok) return Q_EMIT failed(listed.sentence);
+        if (all.isEmpty()) return Q_EMIT said(tr("The trash is empty."));
+        const auto checkpoints = int(std::count_if(all.begin(), all.end(), [](const QJsonValue& one) { return one.toObject().contains(QStringLiteral("checkpoint")); }));
+        const int runs = int(all.size()) - checkpoints;
+        QStringList what;
+        if (runs > 0) what << tr("%n run(s)", nullptr, runs);
+        if (checkpoints > 0) what << tr("%n checkpoint(s)", nullptr, checkpoints);
+        const Question question{tr("Empty the trash?"), tr("Removed for good: %1.").arg(what.join(QStringLiteral(", "))), {{tr("Cancel")}, {tr("Empty the trash"), false, true}}};
+        m_context.prompts.ask(m_parent, question, [this](int choice) {
+            if (choice == 1) reported(m_context.launcher.verb({QStringLiteral("trash"), QStringLiteral("--empty")}), tr("The trash is empty."));
         });
     });
 }

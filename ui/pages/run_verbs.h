@@ -19,14 +19,18 @@ public:
     void continueRun(const QString& folder);
     void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep);
     /// Opens the sheet that tells what going on from a checkpoint with other settings would do. `verbs`: those possible
-    /// here, as on the command line; `verb` is chosen at first.
-    void goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb);
+    /// here, as on the command line; `verb` is chosen at first, `settings` are typed in already.
+    void goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb,
+                         const QList<QPair<QString, QString>>& settings = {});
     void fork(const QString& folder, const QString& checkpoint);
     void startFromWeights(const QString& folder, const QString& checkpoint);
     void verify(const QString& folder, const QString& checkpoint);
     void exportRun(const QString& folder, const QString& checkpoint);
     void deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step);
     void moveToTrash(const QString& folder);
+    void restore(const QString& reference, const QString& name);
+    /// For good, after it was said how much that is.
+    void emptyTrash();
     /// `id` of a run that waits in the queue.
     void takeOutOfQueue(const QString& id, const QString& name);
 
@@ -45,6 +49,8 @@ public:
 Q_SIGNALS:
     void runStarted(const QString& folder);       ///< this run is up now
     void said(const QString& sentence);
+    /// A run or a checkpoint (RUN@CHECKPOINT) went to the trash, from where restore() brings it back.
+    void trashed(const QString& reference, const QString& name);
     void failed(const QString& sentence);
     void runRemoved(const QString& folder);
 

@@ -94,6 +94,12 @@ QWidget* RunsPage::buildBar() {
     m_archived->setObjectName(QStringLiteral("showArchived"));
     m_archived->setToolTip(tr("Show archived runs too"));
     row->addWidget(m_archived);
+    QToolButton* trash = theme::flatButton(theme::Icon::Trash, {});
+    trash->setObjectName(QStringLiteral("emptyTrash"));
+    trash->setAccessibleName(tr("Empty the trash"));
+    trash->setToolTip(tr("Empty the trash…"));
+    connect(trash, &QToolButton::clicked, &m_verbs, &RunVerbs::emptyTrash);
+    row->addWidget(trash);
     m_count = theme::label({}, theme::TextRole::Body, "muted");
     m_count->setObjectName(QStringLiteral("runsCount"));
     row->addWidget(m_count);

@@ -69,6 +69,14 @@ QString stopText(const session::RunSession& session) {
     return parts.join(QStringLiteral(" · "));
 }
 
+QString hangText(const session::RunSession& session) {
+    const auto& now = session.hang();
+    if (!now) return {};
+    const QString text = now->isSilent ? QCoreApplication::translate("Hang", "rank %1 silent for %2 s in %3, update %4")
+                                       : QCoreApplication::translate("Hang", "rank %1 does not get on for %2 s in %3, update %4");
+    return text.arg(now->rank).arg(int(now->seconds)).arg(now->place, QLocale().toString(now->update));
+}
+
 QString ageText(std::int64_t wallNs, std::int64_t nowNs) {
     if (wallNs <= 0) return {};
     const auto seconds = (nowNs - wallNs) / 1'000'000'000;

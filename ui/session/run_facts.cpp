@@ -8,6 +8,8 @@ namespace lathe::session {
 
 namespace {
 
+constexpr int kStatusPatienceMs = 1000;   // who does not answer is asked again at the next look
+
 /// Modification time of the folder: it changes with every checkpoint that appears or goes.
 std::int64_t stampOf(const std::filesystem::path& folder) {
     struct stat info {};
@@ -19,7 +21,7 @@ std::int64_t stampOf(const std::filesystem::path& folder) {
 
 static std::string statusOf(const rundir::RunFolder& run) {
     const auto client = live::ControlClient::connect(run.socket());
-    const auto reply = client.ok() ? (*client)->ask(live::Verb::Status) : Result<live::Reply>(client.error());
+    const auto reply = client.ok() ? (*client)->ask(live::Verb::Status, {}, kStatusPatienceMs) : Result<live::Reply>(client.error());
     return reply.ok() ? reply->json : std::string();
 }
 
@@ -31,7 +33,7 @@ SessionMark markOf(const rundir::RunFolder& run) {
     return mark;
 }
 
-RunFacts lookAt(const rundir::RunFolder& run, const LastLook& last) {
+RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
     RunFacts facts;
     facts.mark = markOf(run);
     if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
@@ -41,8 +43,10 @@ RunFacts lookAt(const rundir::RunFolder& run, const LastLook& last) {
     if (auto summary = rundir::readSummary(run); summary.ok()) facts.summary = std::move(*summary);
     if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);
     facts.checkpointsStamp = stampOf(run.checkpoints());
-    if (last.asksStatus) facts.status = statusOf(run);
-    if (facts.checkpointsStamp != last.checkpointsStamp || facts.user.pinned != last.pinned)
+    if (rundir::isAlive(facts.standing.state) && facts.standing.onThisHost) facts.status = statusOf(run);
+    if (facts.standing.state == rundir::State::OutOfMemory)
+        if (auto record = rundir::readSession(run, facts.mark.session); record.ok()) facts.memory = std::move(record->memory);
+    if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned)
         facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
     return facts;
 }

@@ -31,16 +31,12 @@ struct RunFacts {
     std::string problem;                                          ///< run.json cannot be read: why
     std::optional<std::vector<rundir::CheckpointInfo>> checkpoints;  ///< nothing: as before
     std::int64_t checkpointsStamp = 0;
-    std::string status;                                           ///< the supervisor's own, as JSON, where it was asked for
+    std::optional<rundir::MemoryRecord> memory;                   ///< where memory ran out in the newest session
+    std::string status;                                           ///< the supervisor's own, as JSON, while the run is up here
 };
 
-/// What is known from the last look: checkpoints are listed only when one of these changed.
-struct LastLook {
-    std::int64_t checkpointsStamp = 0;
-    std::vector<std::string> pinned;
-    bool asksStatus = false;   ///< also asks the supervisor how it stands: while the run stops
-};
-RunFacts lookAt(const rundir::RunFolder& run, const LastLook& last);
+/// `checkpointsStamp` and `pinned` of the last look: checkpoints are listed only when one of them changed.
+RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned);
 
 bool sameUser(const rundir::UserRecord& a, const rundir::UserRecord& b);
 

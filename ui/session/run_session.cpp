@@ -64,8 +64,15 @@ rundir::State stateOf(const live::Heartbeat& beat, const live::Control& control,
     return fallback;
 }
 
-std::optional<StopStage> stopStageFrom(const std::string& status) {
-    const QJsonObject stopping = QJsonDocument::fromJson(QByteArray::fromStdString(status)).object().value(QStringLiteral("stopping")).toObject();
+std::optional<Hang> hangFrom(const QJsonObject& status) {
+    const QJsonObject hang = status.value(QStringLiteral("hang")).toObject();
+    if (hang.isEmpty()) return std::nullopt;
+    return Hang{hang.value(QStringLiteral("rank")).toInt(), hang.value(QStringLiteral("silent")).toBool(), hang.value(QStringLiteral("seconds")).toDouble(),
+                hang.value(QStringLiteral("place")).toString(), qint64(hang.value(QStringLiteral("update")).toDouble())};
+}
+
+std::optional<StopStage> stopStageFrom(const QJsonObject& status) {
+    const QJsonObject stopping = status.value(QStringLiteral("stopping")).toObject();
     if (stopping.isEmpty()) return std::nullopt;
     return StopStage{stopping.value(QStringLiteral("stage")).toString(), stopping.value(QStringLiteral("text")).toString(),
                      stopping.value(QStringLiteral("seconds_left")).toDouble(), stopping.value(QStringLiteral("discards")).toBool()};
@@ -139,6 +146,7 @@ struct RunSession::Impl {
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
     std::optional<StopStage> stopStage;
+    std::optional<Hang> hang;
     QElapsedTimer stopping;   ///< runs while the run stops
 };
 
@@ -182,6 +190,8 @@ void RunSession::takeNew() {
 }
 
 const std::optional<StopStage>& RunSession::stopStage() const { return m_impl->stopStage; }
+const std::optional<Hang>& RunSession::hang() const { return m_impl->hang; }
+const std::optional<rundir::MemoryRecord>& RunSession::memory() const { return m_impl->facts.memory; }
 double RunSession::secondsSinceStop() const { return m_impl->stopping.isValid() ? double(m_impl->stopping.elapsed()) / 1000 : 0; }
 
 Counters RunSession::counters() const {
@@ -232,8 +242,7 @@ void RunSession::editUser(std::function<void(rundir::UserRecord&)> change) {
 
 void RunSession::Impl::look() {
     lookTimer.stop();
-    const LastLook last{facts.checkpointsStamp, facts.user.pinned, standing.state == rundir::State::Stopping && standing.onThisHost};
-    looks.start([folder = run, last](const NewestJob::Cancelled&) { return lookAt(folder, last); },
+    looks.start([folder = run, stamp = facts.checkpointsStamp, pinned = facts.user.pinned](const NewestJob::Cancelled&) { return lookAt(folder, stamp, pinned); },
                 [this](RunFacts found) { takeFacts(std::move(found)); });
 }
 
@@ -242,7 +251,9 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     auto newCheckpoints = std::move(found.checkpoints);
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
-    stopStage = stopStageFrom(facts.status);
+    const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
+    stopStage = stopStageFrom(status);
+    hang = hangFrom(status);
     if (!facts.problem.empty()) problem = toQt(facts.problem);
     const bool alive = rundir::isAlive(facts.standing.state) && facts.standing.onThisHost;
     const std::int32_t liveSession = alive && facts.live ? facts.live->session : 0;

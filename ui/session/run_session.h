@@ -47,6 +47,15 @@ struct StopStage {
     bool isForced() const { return stage == QLatin1String("told to leave") || stage == QLatin1String("killed"); }
 };
 
+/// A rank that holds up the others, as the supervisor tells it.
+struct Hang {
+    int rank = 0;
+    bool isSilent = false;    ///< no sign of life; else it beats and does not get on
+    double seconds = 0;
+    QString place;            ///< "reduce gradients"
+    qint64 update = 0;
+};
+
 /// Time left: "measuring" until enough was seen.
 struct Eta {
     bool measuring = true;
@@ -80,6 +89,9 @@ public:
     /// Nothing while the run does not stop, or before its supervisor was heard.
     const std::optional<StopStage>& stopStage() const;
     double secondsSinceStop() const;                 ///< since this window saw that it stops; 0 when it does not
+    const std::optional<Hang>& hang() const;         ///< nothing while all get on
+    /// Where memory ran out in the newest session, with what would help.
+    const std::optional<rundir::MemoryRecord>& memory() const;
     Counters counters() const;
     std::optional<std::int64_t> plannedUpdates() const;
     Eta eta() const;

@@ -77,9 +77,9 @@ void MainWindow::openPreset(const QString& name) {
     m_newRun->choosePreset(name);
 }
 
-void MainWindow::runAgain(const QString& folder) {
+void MainWindow::runAgain(const QString& folder, const pages::Edits& edits) {
     openPage(Page::NewRun);
-    m_newRun->runAgain(folder);
+    m_newRun->runAgain(folder, edits);
 }
 
 void MainWindow::compare(const QStringList& folders) {

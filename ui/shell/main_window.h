@@ -73,7 +73,7 @@ private:
     void connectPages();
     void addShortcuts();
     void refreshTop();
-    void runAgain(const QString& folder);
+    void runAgain(const QString& folder, const pages::Edits& edits = {});
     void compare(const QStringList& folders);
     void runWasQueued(const QString& name);
     void runWasRemoved(const QString& folder);

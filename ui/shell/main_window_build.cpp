@@ -80,7 +80,7 @@ void MainWindow::connectPages() {
     connect(m_newRun, &pages::NewRunPage::failed, m_messages, &MessageBar::fail);
     connect(m_newRun, &pages::NewRunPage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_runs, &pages::RunsPage::openRun, this, [this](const QString& folder) { openRun(folder); });
-    connect(m_runs, &pages::RunsPage::runAgain, this, &MainWindow::runAgain);
+    connect(m_runs, &pages::RunsPage::runAgain, this, [this](const QString& folder) { runAgain(folder); });
     connect(m_runs, &pages::RunsPage::compare, this, &MainWindow::compare);
     connect(m_runs, &pages::RunsPage::newRun, this, [this] { openPage(Page::NewRun); });
     connect(m_runs, &pages::RunsPage::subtitleChanged, this, &MainWindow::refreshTop);
@@ -91,11 +91,15 @@ void MainWindow::connectPages() {
     connect(m_compare, &pages::ComparePage::chooseRuns, this, [this] { openPage(Page::Runs); });
     connect(m_compare, &pages::ComparePage::runsChanged, this, &MainWindow::refreshTop);
     connect(m_run, &RunPage::sessionChanged, this, &MainWindow::refreshTop);
-    connect(m_run, &RunPage::runAgain, this, &MainWindow::runAgain);
-    connect(&m_top->actions(), &pages::RunActions::runAgain, this, &MainWindow::runAgain);
+    connect(m_run, &RunPage::runAgainWith, this, &MainWindow::runAgain);
+    connect(m_run, &RunPage::runAgain, this, [this](const QString& folder) { runAgain(folder); });
+    connect(&m_top->actions(), &pages::RunActions::runAgain, this, [this](const QString& folder) { runAgain(folder); });
 
     connect(m_verbs, &pages::RunVerbs::runStarted, this, [this](const QString& folder) { openRun(folder); });
     connect(m_verbs, &pages::RunVerbs::said, m_messages, &MessageBar::say);
+    connect(m_verbs, &pages::RunVerbs::trashed, this, [this](const QString& folder, const QString& name) {
+        m_messages->sayWithUndo(tr("%1 is in the trash.").arg(name), tr("Undo"), [this, folder, name] { m_verbs->restore(folder, name); });
+    });
     connect(m_verbs, &pages::RunVerbs::failed, m_messages, &MessageBar::fail);
     connect(m_verbs, &pages::RunVerbs::runRemoved, this, &MainWindow::runWasRemoved);
     connect(&m_top->actions(), &pages::RunActions::said, m_messages, &MessageBar::say);

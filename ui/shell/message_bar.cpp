@@ -3,11 +3,14 @@
 #include "theme/parts.h"
 
 #include <QHBoxLayout>
+#include <QPushButton>
+
+#include <utility>
 
 namespace lathe::shell {
 namespace {
 
-constexpr int kLeaveMs = 8000;
+constexpr int kLeaveMs = 8000, kUndoMs = 20'000;
 
 }  // namespace
 
@@ -25,6 +28,13 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     row->addWidget(m_text, 1);
+    m_undo = new QPushButton;
+    m_undo->setObjectName(QStringLiteral("messageAct"));
+    row->addWidget(m_undo, 0, Qt::AlignTop);
+    connect(m_undo, &QPushButton::clicked, this, [this] {
+        hide();
+        if (const auto act = std::exchange(m_act, {})) act();
+    });
     QToolButton* close = theme::flatButton(theme::Icon::Close, {});
     close->setObjectName(QStringLiteral("closeMessage"));
     close->setAccessibleName(tr("Close the message"));
@@ -32,25 +42,34 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     row->addWidget(close, 0, Qt::AlignTop);
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
     m_leave.setSingleShot(true);
-    m_leave.setInterval(kLeaveMs);
     connect(&m_leave, &QTimer::timeout, this, &QWidget::hide);
     hide();
 }
 
 void MessageBar::say(const QString& sentence) { show(sentence, false); }
 
+void MessageBar::sayWithUndo(const QString& sentence, const QString& undo, std::function<void()> act) {
+    show(sentence, false);
+    m_act = std::move(act);
+    m_undo->setText(undo);
+    m_undo->show();
+    m_leave.start(kUndoMs);
+}
+
 void MessageBar::fail(const QString& sentence) { show(sentence, true); }
 
 QString MessageBar::text() const { return isHidden() ? QString() : m_text->text(); }
 
 void MessageBar::show(const QString& sentence, bool failure) {
+    m_act = {};
+    m_undo->hide();
     m_text->setText(sentence);
     m_text->setAccessibleName(sentence);
     theme::setRole(m_text, failure ? "error" : "");
     m_icon->setPixmap(theme::icon(failure ? theme::Icon::Warning : theme::Icon::Check, failure ? theme::Tone::Danger : theme::Tone::Success)
                           .pixmap(QSize(16, 16), devicePixelRatioF()));
     m_leave.stop();
-    if (!failure) m_leave.start();
+    if (!failure) m_leave.start(kLeaveMs);
     setVisible(!sentence.isEmpty());
 }
 

@@ -4,7 +4,10 @@
 #include <QFrame>
 #include <QTimer>
 
+#include <functional>
+
 class QLabel;
+class QPushButton;
 
 namespace lathe::shell {
 
@@ -14,11 +17,16 @@ class MessageBar : public QFrame {
 public:
     explicit MessageBar(QWidget* parent = nullptr);
     void say(const QString& sentence);
+    /// With a button that takes it back; stays as long as a success does.
+    void sayWithUndo(const QString& sentence, const QString& undo, std::function<void()> act);
     void fail(const QString& sentence);
     QString text() const;
 
 private:
     void show(const QString& sentence, bool failure);
+
+    std::function<void()> m_act;
+    QPushButton* m_undo;
 
     QLabel* m_icon;
     QLabel* m_text;

@@ -255,7 +255,34 @@ private Q_SLOTS:
         const auto names = *listFolder(run.checkpoints());
         for (const std::string& name : names) QVERIFY2(!name.starts_with("."), name.c_str());
         QCOMPARE(ask({"delete", "first@20"}).code, 2);  // gone
+        // It comes back as it was, by its step, unless it is there again.
+        QVERIFY(ask({"trash"}).out.find(run.name() + "@s001-000000020") != std::string::npos);
+        const Answer back = ask({"restore", "first@20"});
+        QVERIFY2(back.code == 0, back.err.c_str());
+        QCOMPARE(ask({"verify", "first@20"}).code, 0);
+        QCOMPARE(ask({"restore", "first@20"}).code, 2);
+        QCOMPARE(ask({"delete", "first@20"}).code, 0);
+        QCOMPARE(ask({"trash", "--empty"}).code, 0);
+        QCOMPARE(ask({"trash", "--json"}).json(), json::array());
+        QCOMPARE(ask({"restore", "first@20"}).code, 2);
+        QCOMPARE(ask({"verify", "second@20"}).code, 0);   // what it shares is there as long as anybody needs it
         QCOMPARE(ask({"roll-back", "first@10"}).code, 4);
+    }
+    void whatALinkInTheTrashPointsToIsNeverTouched() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        const auto run = m_workspace->latest();
+        const auto outside = m_workspace->scratch() / "outside", trash = m_workspace->folder() / "trash";
+        std::filesystem::create_directories(outside / "s001-000000010");
+        std::filesystem::create_directories(trash);
+        QVERIFY(replaceFile(FileSystem::real(), outside / "s001-000000010/precious", "x").ok());
+        std::filesystem::create_directory_symlink(outside / "s001-000000010", trash / (run.name() + "@s001-000000010"));
+        std::filesystem::create_directory_symlink(outside, trash / "elsewhere");
+        QCOMPARE(ask({"trash", "--json"}).json(), json::array());
+        QVERIFY(ask({"restore", QString::fromStdString(run.name()) + "@s001-000000010"}).code != 0);
+        QCOMPARE(ask({"trash", "--empty"}).code, 0);
+        QVERIFY(listFolder(trash)->empty());
+        QVERIFY(std::filesystem::exists(outside / "s001-000000010/precious"));
+    }
     }
     void aCheckpointIsNotDeletedAgainstItsRule() {
         m_workspace->setScript("points 10; save; points 10; save; end stopped, 4");

@@ -1,0 +1,83 @@
+#include "pages/remedies_card.h"
+
+#include "config/schema.h"
+#include "session/qt_text.h"
+#include "theme/parts.h"
+
+#include <QHBoxLayout>
+
+namespace lathe::pages {
+
+using session::toQt;
+
+namespace {
+
+Edits editsOf(const rundir::Remedy& remedy) {
+    Edits edits;
+    for (const rundir::Remedy::Edit& edit : remedy.edits) edits.append({toQt(edit.key), toQt(edit.to)});
+    return edits;
+}
+
+/// "Batch size 32 → 16, Micro-batches 1 → 2"
+QString wordsOf(const rundir::Remedy& remedy) {
+    QStringList words;
+    for (const rundir::Remedy::Edit& edit : remedy.edits) {
+        const config::Field* field = config::Schema::builtin().find(edit.key);
+        const QString label = field == nullptr ? toQt(edit.key) : session::schemaText(field->label);
+        words << QStringLiteral("%1 %2 → %3").arg(label, toQt(edit.from), toQt(edit.to));
+    }
+    return words.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+RemediesCard::RemediesCard(QWidget* parent) : QFrame(parent) {
+    theme::setRole(this, "card");
+    setObjectName(QStringLiteral("remedies"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(14, 10, 10, 10);
+    column->setSpacing(4);
+    column->addWidget(theme::label(tr("What needs less memory"), theme::TextRole::Strong));
+    m_rows = new QVBoxLayout;
+    m_rows->setSpacing(2);
+    column->addLayout(m_rows);
+    hide();
+}
+
+void RemediesCard::addRow(const rundir::Remedy& remedy, std::size_t number, bool canGoOn) {
+    auto* row = new QWidget;
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(10);
+    auto* words = new theme::ElidedLabel;
+    words->setFullText(wordsOf(remedy));
+    line->addWidget(words, 1);
+    auto* cost = new theme::ElidedLabel(theme::TextRole::Body, "muted");
+    cost->setFullText(toQt(remedy.cost));
+    line->addWidget(cost, 1);
+    const auto add = [&](const QString& text, theme::Icon icon, const QString& name, const QString& help, bool goesOn) {
+        QPushButton* button = theme::button(text, icon);
+        button->setObjectName(name + QString::number(number));
+        button->setAccessibleName(text + QStringLiteral(": ") + wordsOf(remedy));
+        button->setToolTip(help);
+        connect(button, &QPushButton::clicked, this, [this, edits = editsOf(remedy), goesOn] { Q_EMIT chosen(edits, goesOn); });
+        line->addWidget(button);
+    };
+    if (remedy.whenGoingOn && canGoOn) add(tr("Continue with it…"), theme::Icon::Resume, QStringLiteral("continueWithRemedy"), tr("A sheet tells first what would happen"), true);
+    add(tr("New run with it…"), theme::Icon::Again, QStringLiteral("remedy"), tr("Opens the form with the settings of this run and this change, marked"), false);
+    m_rows->addWidget(row);
+}
+
+void RemediesCard::show(const std::vector<rundir::Remedy>& remedies, bool canGoOn) {
+    setVisible(!remedies.empty());
+    if (remedies == m_shown && canGoOn == m_canGoOn) return;   // nothing changes under the mouse
+    m_shown = remedies;
+    m_canGoOn = canGoOn;
+    while (QLayoutItem* item = m_rows->takeAt(0)) {
+        if (item->widget() != nullptr) item->widget()->deleteLater();
+        delete item;
+    }
+    for (std::size_t i = 0; i < remedies.size(); ++i) addRow(remedies[i], i + 1, canGoOn);
+}
+
+}  // namespace lathe::pages
