@@ -3,8 +3,10 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "config/metrics.h"
+#include "launch/verbs.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <sys/stat.h>
 
@@ -69,6 +71,24 @@ Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& ru
         plan.push_back({std::move(all[i]), std::move(choices[i]), own});
     }
     return plan;
+}
+
+Result<std::vector<std::string>> goesNext(const rundir::RunFolder& run) {
+    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
+    LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, newest));
+    LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
+    std::vector<rundir::CheckpointInfo> all = rundir::listCheckpoints(run.checkpoints(), user.pinned);
+    rundir::CheckpointInfo next;
+    next.session = newest;
+    next.step = GlobalStep(std::numeric_limits<std::int64_t>::max());
+    next.attempt = UpdateAttempt(std::numeric_limits<std::int64_t>::max());
+    all.push_back(next);
+    LATHE_TRY_ASSIGN(const std::vector<rundir::KeepChoice> choices, choose(run, all, user, config, {record.checkpoint}));
+    std::vector<std::string> names;
+    for (const rundir::KeepChoice& choice : choices)
+        if (!choice.kept) names.push_back(choice.folder);
+    return names;
 }
 
 /// Which of `all` stay; all of them where that cannot be told.

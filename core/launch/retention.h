@@ -1,6 +1,6 @@
 // Which checkpoints stay: after each new one the rule of the session's configuration is applied. What it would remove can be
 // asked before.
-// Thread: the one that owns the writer; planRetention() any.
+// Thread: the one that owns the writer; planRetention() and goesNext() any.
 #pragma once
 
 #include "config/sections.h"
@@ -27,6 +27,9 @@ struct PlannedCheckpoint {
 /// What the rule of `config` would keep and remove now. Beside what the rule names there stay pinned ones, `inUse`, those
 /// that other runs were made from, the newest of a branch that was left, and what the run began from.
 Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config, const std::vector<std::string>& inUse = {});
+
+/// What goes as soon as one more checkpoint is there, whatever that one is worth: by the rule of the newest session.
+Result<std::vector<std::string>> goesNext(const rundir::RunFolder& run);
 
 /// Removes what the plan lets go; failures are logged and the folder stays. Returns what is left, whole as far as is known,
 /// and was not re-read yet.

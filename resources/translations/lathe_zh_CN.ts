@@ -614,6 +614,10 @@
             <source>Kept because</source>
             <translation>保留原因</translation>
         </message>
+        <message>
+            <source>makes room for the next one</source>
+            <translation>下次保存时让出位置</translation>
+        </message>
     </context>
     <context>
         <name>lathe::models::CompareModel</name>
@@ -2092,6 +2096,10 @@
             <source>It is told to leave already, and ends by force where it does not.</source>
             <translation>已要求它退出；若不退出将被强制结束。</translation>
         </message>
+        <message>
+            <source>Continue in the queue</source>
+            <translation>在队列中继续</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunBanner</name>
@@ -2415,6 +2423,10 @@ Discard ends without saving: %1.</source>
             <source>Empty the trash</source>
             <translation>清空回收站</translation>
         </message>
+        <message>
+            <source>%1 is in the queue and goes on when its device is free.</source>
+            <translation>%1 已在队列中，设备空闲时继续。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>
@@ -2557,6 +2569,10 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Empty the trash…</source>
             <translation>清空回收站…</translation>
+        </message>
+        <message>
+            <source>Continue in the queue</source>
+            <translation>在队列中继续</translation>
         </message>
     </context>
     <context>

@@ -14,6 +14,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QMenu>
 #include <QMimeData>
 #include <QProcess>
 #include <QPushButton>
@@ -172,6 +173,25 @@ private Q_SLOTS:
         QTRY_COMPARE(policy->currentIndex(), 0);
         QCOMPARE(trainer({QStringLiteral("queue"), QStringLiteral("remove"), QStringLiteral("one")}), 0);
         QTRY_COMPARE(names(), QStringList{QStringLiteral("two")});
+    }
+    void aRunThatEndedGoesOnFromTheQueue() {
+        qputenv("LATHE_FAKE_SCRIPT", "points 3; save; end stopped, 4");
+        m_busy.reset();
+        QCOMPARE(trainer({QStringLiteral("run"), QStringLiteral("digits-mlp"), QStringLiteral("--set"), QStringLiteral("run.name=one"), QStringLiteral("--workspace"), m_bench->folder.path()}), 4);
+        m_busy = std::move(*launch::DeviceLock::take("cpu", launch::DeviceLock::Use::Shared));
+        window().openPage(Page::Runs);
+        auto* runs = m_bench->find<QTableView>("runsTable");
+        QTRY_COMPARE(window().runsPage().model().rowCount(), 1);
+        runs->selectRow(0);
+        QMetaObject::invokeMethod(runs, "customContextMenuRequested", Q_ARG(QPoint, QPoint(20, 10)));
+        auto* menu = window().findChild<QMenu*>(QStringLiteral("runMenu"));
+        QVERIFY(menu != nullptr);
+        for (QAction* action : menu->actions())
+            if (action->text() == QStringLiteral("Continue in the queue")) action->trigger();
+        menu->close();
+        QTRY_COMPARE(names(), QStringList{QStringLiteral("one")});
+        QTRY_VERIFY2(window().messages().text().contains(QStringLiteral("one is in the queue and goes on")), qPrintable(window().messages().text()));
+        QTRY_VERIFY(stateOf(QStringLiteral("one")) == State::Queued);
     }
     void aKeeperThatDiedIsSaidAndComesBackOnAWish() {
         put(QStringLiteral("one"));

@@ -319,6 +319,115 @@ private Q_SLOTS:
         run.summary([](rundir::Summary& summary) {
             summary.state = rundir::State::Failed;
             summary.why = "Cannot read /nowhere";
+        });
+        run.closeWriter();
+        QFile log(QString::fromStdString(run.folder().rankLog(0).string()));
+        QVERIFY(log.open(QIODevice::WriteOnly));
+        for (int i = 1; i <= 100; ++i) log.write(QStringLiteral("line %1\n").arg(i).toUtf8());
+        log.close();
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        QTRY_VERIFY(label("runBannerText")->isVisible() && label("runBannerText")->text().contains(QStringLiteral("Cannot read /nowhere")));
+        m_bench->click<QPushButton>("openLog");
+        QCOMPARE(window.runPage().tab(), pages::RunPage::Log);
+        QTRY_VERIFY(label("failureCause")->text().contains(QStringLiteral("/nowhere")));
+        QTRY_VERIFY(m_bench->find<QPlainTextEdit>("failureLines")->toPlainText().contains(QStringLiteral("line 100")));
+        const QString lines = m_bench->find<QPlainTextEdit>("failureLines")->toPlainText();
+        QVERIFY(lines.contains(QStringLiteral("line 61")) && !lines.contains(QStringLiteral("line 60\n")));
+    }
+    void runAgainFillsTheFormWithTheLastChangedFieldFocused() {
+        const auto run = finishedRun(*m_bench, "one", 60, "optimizer.learning_rate=0.25");
+        m_bench->useScript(QStringLiteral("{}"));
+        auto& window = open();
+        window.newRunPage().model().setText(QStringLiteral("data.batch_size"), QStringLiteral("16"));
+        window.newRunPage().model().undoStack().undo();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        QTRY_VERIFY(m_bench->find<QPushButton>("runAgain")->isVisible());
+        m_bench->click<QPushButton>("runAgain");
+        QVERIFY(window.page() == Page::NewRun);
+        QTRY_COMPARE(window.newRunPage().model().text(QStringLiteral("optimizer.learning_rate")), QStringLiteral("0.25"));
+        QVERIFY(window.newRunPage().model().changedKeys().empty());
+        QCOMPARE(QApplication::focusWidget(), window.newRunPage().form().input(QStringLiteral("data.batch_size")));
+        QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("64"));
+        m_bench->click<QPushButton>("start");
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("again %1 --detach --set data.batch_size=64").arg(keyOf(*run))), qPrintable(m_bench->called()));
+    }
+    void noteTagsStarAndTrashAreReachedFromTheTable() {
+        const auto run = finishedRun(*m_bench, "one");
+        m_bench->useScript(QStringLiteral("{}"));
+        auto& window = open();
+        window.openPage(Page::Runs);
+        waitForRuns(1);
+        table()->selectRow(0);
+        const auto choose = [&](const QString& text) {
+            Q_EMIT table()->customContextMenuRequested(QPoint(40, 10));
+            auto* menu = window.findChild<QMenu*>(QStringLiteral("runMenu"));
+            QVERIFY(menu != nullptr);
+            for (QAction* action : menu->actions())
+                if (action->text() == text) action->trigger();
+            menu->close();
+            delete menu;
+        };
+        m_bench->prompts.texts = {QStringLiteral("mine, best,mine")};
+        choose(QStringLiteral("Tags…"));
+        QTRY_COMPARE(rundir::readUser(run->folder())->tags, (std::vector<std::string>{"mine", "best"}));
+        choose(QStringLiteral("Star"));
+        QTRY_VERIFY(rundir::readUser(run->folder())->star);
+        m_bench->prompts.choices = {1};
+        choose(QStringLiteral("Move to trash…"));
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("delete ") + keyOf(*run)), qPrintable(m_bench->called()));
+    }
+    void theSwitcherFindsARunByItsName() {
+        finishedRun(*m_bench, "apple");
+        const auto pear = finishedRun(*m_bench, "pear");
+        finishedRun(*m_bench, "plum");
+        auto& window = open();
+        waitForRuns(3);
+        QTest::keyClick(&window, Qt::Key_P, Qt::ControlModifier);
+        QWidget* filter = QApplication::focusWidget();
+        QCOMPARE(filter->objectName(), QStringLiteral("switcherFilter"));
+        QTest::keyClicks(filter, QStringLiteral("pea"));
+        QCOMPARE(m_bench->find<QListWidget>("switcherList")->count(), 1);
+        QTest::keyClick(filter, Qt::Key_Return);
+        QCOMPARE(window.runPage().folder(), keyOf(*pear));
+    }
+    void closingNeverAsksAndTellsOnceThatTrainingGoesOn() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 1);
+        open();
+        waitForRuns(1);
+        QTRY_VERIFY(rundir::isAlive(m_bench->window->workspace().runs().front().state));
+        m_bench->close();
+        QCOMPARE(m_bench->notifier.said.size(), 1);
+        QVERIFY(m_bench->notifier.said.front().contains(QStringLiteral("lathe-trainer stop live")));
+        QVERIFY(m_bench->prompts.questions.isEmpty());
+        open(true);
+        waitForRuns(1);
+        QTRY_VERIFY(rundir::isAlive(m_bench->window->workspace().runs().front().state));
+        m_bench->close();
+        QCOMPARE(m_bench->notifier.said.size(), 1);
+    }
+    void reopeningTellsWhatEndedMeanwhile() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        {
+            LiveSession live(run.folder(), 1);
+            live.beat(live::Phase::Training, 0, 0, 1);
+            open();
+            waitForRuns(1);
+            QTRY_VERIFY(rundir::isAlive(m_bench->window->workspace().runs().front().state));
+            m_bench->close();
+        }
+        run.endSession(rundir::State::Failed, "Cannot read /nowhere");
+        run.summary([](rundir::Summary& summary) {
+            summary.state = rundir::State::Failed;
+            summary.why = "Cannot read /nowhere";
             summary.endedNs = Clock::system().wallNs();
         });
         run.closeWriter();
@@ -433,7 +542,7 @@ private Q_SLOTS:
         run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
         LiveSession live(run.folder(), 1);
         live.beat(live::Phase::Training, 0, 0, 120);
-        live.setStatus(R"({"hang": {"rank": 1, "silent": true, "seconds": 12.4, "place": "reduce gradients", "update": 121}})");
+        live.setStatus("{\"hang\": {\"rank\": 1, \"silent\": true, \"seconds\": 12.4, \"place\": \"reduce gradients\", \"update\": 121}}");
         auto& window = open();
         waitForRuns(1);
         window.openRun(keyOf(run));
@@ -494,9 +603,9 @@ private Q_SLOTS:
         auto* stop = m_bench->find<QPushButton>("stopRun");
         QTRY_VERIFY(stop->isEnabled());
         auto* subtitle = m_bench->find<theme::ElidedLabel>("subtitle");
-        live.setStatus(R"({"stopping": {"text": "asked to save and stop; SIGTERM in 52 s", "stage": "finishing the update", "seconds_left": 52.2, "discards": false}})");
+        live.setStatus("{\"stopping\": {\"text\": \"asked to save and stop; SIGTERM in 52 s\", \"stage\": \"finishing the update\", \"seconds_left\": 52.2, \"discards\": false}}");
         live.beat(live::Phase::Finishing, 0, 0, 1204);
-        QTRY_VERIFY2(subtitle->fullText().startsWith(QStringLiteral("finishing the update after 1,204 · ")), qPrintable(subtitle->fullText()));
+        QTRY_VERIFY2(subtitle->fullText().startsWith(QStringLiteral("finishing the update after %1 · ").arg(QLocale().toString(1204))), qPrintable(subtitle->fullText()));
         QVERIFY2(subtitle->fullText().endsWith(QStringLiteral("told to leave in 52 s")), qPrintable(subtitle->fullText()));
         QTRY_COMPARE(stop->text(), QStringLiteral("Stop at once…"));
         m_bench->prompts.choices = {0, 1};
@@ -505,7 +614,7 @@ private Q_SLOTS:
         QVERIFY(live.requests().empty());   // it was let finish
         m_bench->click<QPushButton>("stopRun");
         QTRY_COMPARE(live.requests(), std::vector<live::Verb>{live::Verb::Discard});
-        live.setStatus(R"({"stopping": {"text": "told to leave at once (SIGTERM); SIGKILL in 12 s", "stage": "told to leave", "seconds_left": 12, "discards": true}})");
+        live.setStatus("{\"stopping\": {\"text\": \"told to leave at once (SIGTERM); SIGKILL in 12 s\", \"stage\": \"told to leave\", \"seconds_left\": 12, \"discards\": true}}");
         QTRY_VERIFY2(subtitle->fullText().endsWith(QStringLiteral("ends by force in 12 s")), qPrintable(subtitle->fullText()));
         QTRY_VERIFY(!stop->isEnabled());
         run.closeWriter();

@@ -118,7 +118,7 @@ std::optional<std::int64_t> CheckpointsModel::updatesAtRisk() const {
 
 void CheckpointsModel::updateAges() {
     for (std::size_t g = 0; g < m_groups.size(); ++g)
-        if (const int n = int(m_groups[g].items.size()); n > 0) Q_EMIT dataChanged(createIndex(0, Age, quintptr(g + 1)), createIndex(n - 1, Age, quintptr(g + 1)));
+        if (const int n = int(m_groups[g].items.size()); n > 0) Q_EMIT dataChanged(createIndex(0, Age, quintptr(g + 1)), createIndex(n - 1, Verified, quintptr(g + 1)));
 }
 
 QModelIndex CheckpointsModel::index(int row, int column, const QModelIndex& parent) const {
@@ -179,6 +179,7 @@ QString CheckpointsModel::display(const CheckpointItem& item, int column) const 
         }
         return texts.join(QStringLiteral(" · "));
     }
+    case Verified: return !item.info.problem.empty() ? QString() : item.info.verifiedNs > 0 ? tr("whole, %1").arg(ageText(item.info.verifiedNs)) : tr("not yet");
     case Kept: return whyKept(item);
     default: return {};
     }
@@ -193,6 +194,7 @@ QString CheckpointsModel::whyKept(const CheckpointItem& item) const {
     const auto newest = std::find_if(all.rbegin(), all.rend(), [](const CheckpointItem& each) { return each.info.problem.empty(); });
     if (newest != all.rend() && newest->info.folder == item.info.folder) reasons += tr("newest");
     if (reasons.isEmpty()) reasons += tr("recent");
+    if (item.goesNext) reasons += tr("makes room for the next one");
     if (!item.onSurvivingLine) reasons += tr("on an abandoned branch");
     return reasons.join(QStringLiteral(" · "));
 }
@@ -204,6 +206,7 @@ QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, 
     case Age: return tr("Saved");
     case Size: return tr("Size");
     case Metrics: return tr("Evaluation");
+    case Verified: return tr("Re-read");
     case Kept: return tr("Kept because");
     default: return {};
     }

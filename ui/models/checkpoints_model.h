@@ -14,7 +14,7 @@ namespace lathe::models {
 class CheckpointsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
-    enum Column { Step, Age, Size, Metrics, Kept, ColumnCount };
+    enum Column { Step, Age, Size, Metrics, Verified, Kept, ColumnCount };
     enum Role {
         FolderRole = Qt::UserRole + 1,  ///< QString; empty for a group
         UsableRole,                     ///< bool

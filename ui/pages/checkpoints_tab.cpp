@@ -151,8 +151,8 @@ void CheckpointsTab::buildTree() {
     m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_tree->header()->setStretchLastSection(true);
     m_tree->header()->setHighlightSections(false);
-    const int widths[] = {220, 130, 110, 340};
-    for (int column = 0; column < 4; ++column) m_tree->header()->resizeSection(column, widths[column]);
+    const int widths[] = {200, 120, 100, 300, 160};
+    for (int column = 0; column < CheckpointsModel::Kept; ++column) m_tree->header()->resizeSection(column, widths[column]);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (m_restoring) return;
         m_selected = m_model.folder(now);

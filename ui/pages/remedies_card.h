@@ -2,12 +2,12 @@
 // these settings changed, or goes on with them where that is possible.
 #pragma once
 
-#include "rundir/memory_record.h"
-
 #include <QFrame>
 #include <QList>
 #include <QPair>
 #include <QString>
+
+#include "rundir/memory_record.h"
 
 #include <vector>
 

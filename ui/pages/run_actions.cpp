@@ -89,7 +89,7 @@ void RunActions::refresh() {
         const bool canHurry = stage && !stage->discards && !stage->isForced();
         m_stop->setText(tr("Stop at once…"));
         m_stop->setEnabled(canHurry);
-        m_stop->setToolTip(canHurry ? tr("Does not wait for what is being saved") : tr("It is told to leave already, and ends by force where it does not."));
+        m_stop->setToolTip(canHurry ? tr("Does not wait for what is being saved") : !stage ? ending : tr("It is told to leave already, and ends by force where it does not."));
     }
     if (queued) {
         m_stop->setEnabled(true);
@@ -147,7 +147,10 @@ void RunActions::showMenu() {
     };
     const bool star = m_session->user().star, archived = m_session->user().archived;
     if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
-    else if (kindOf(m_session->summary()) == RunKind::Training && m_session->standing().state != rundir::State::Queued) add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
+    else if (kindOf(m_session->summary()) == RunKind::Training && m_session->standing().state != rundir::State::Queued) {
+        add(theme::Icon::Queue, tr("Continue in the queue"), [this] { m_verbs.continueQueued(folder()); });
+        add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
+    }
     add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
     add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });
     add(theme::Icon::Tag, tr("Tags…"), [this] { m_verbs.editTags(folder()); });

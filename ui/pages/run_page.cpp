@@ -55,8 +55,8 @@ RunPage::RunPage(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(pa
         m_checkpoints->select(checkpoint);
         openTab(Checkpoints);
     });
-    connect(m_charts, &ChartsTab::remedyChosen, this, [this, &verbs](const Edits& edits, bool goesOn) {
-        if (goesOn) verbs.goOnWithChanges(m_folder, {}, {QStringLiteral("continue")}, QStringLiteral("continue"), edits);
+    connect(m_charts, &ChartsTab::remedyChosen, this, [this, verbs = &verbs](const Edits& edits, bool goesOn) {
+        if (goesOn) verbs->goOnWithChanges(m_folder, {}, {QStringLiteral("continue")}, QStringLiteral("continue"), edits);
         else Q_EMIT runAgainWith(m_folder, edits);
     });
     connect(m_config, &ConfigTab::runAgainWanted, this, [this] { Q_EMIT runAgain(m_folder); });

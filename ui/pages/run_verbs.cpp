@@ -58,6 +58,15 @@ void RunVerbs::continueRun(const QString& folder) {
     else started(m_context.launcher.continueRun(folder));
 }
 
+void RunVerbs::continueQueued(const QString& folder) {
+    m_context.replies.await(m_context.launcher.verb({QStringLiteral("continue"), folder, QStringLiteral("--queue")}), this, [this](const session::LaunchResult& result) {
+        m_context.queue.refresh();
+        m_context.workspace.refresh();
+        if (result.ok) Q_EMIT said(tr("%1 is in the queue and goes on when its device is free.").arg(result.name));
+        else Q_EMIT failed(result.sentence);
+    });
+}
+
 std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run, std::int64_t done) {
     const int newest = rundir::newestSession(run);
     auto loaded = config::load((newest > 0 ? run.sessionYaml(newest) : run.configYaml()).string());

@@ -17,6 +17,8 @@ public:
     explicit RunVerbs(Context context, QWidget* parent);
 
     void continueRun(const QString& folder);
+    /// The same once its device is free.
+    void continueQueued(const QString& folder);
     void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep);
     /// Opens the sheet that tells what going on from a checkpoint with other settings would do. `verbs`: those possible
     /// here, as on the command line; `verb` is chosen at first, `settings` are typed in already.

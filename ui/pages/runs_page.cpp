@@ -210,6 +210,7 @@ void RunsPage::showMenu(const QPoint& at) {
     const QString never = whyNoCheckpoints(kind);
     add(theme::Icon::Again, tr("Run again…"), [this, folder] { Q_EMIT runAgain(folder); }, whyNotAgain(kind));
     add(theme::Icon::Resume, tr("Continue"), [this, folder] { m_verbs.continueRun(folder); }, never.isEmpty() ? running : never);
+    add(theme::Icon::Queue, tr("Continue in the queue"), [this, folder] { m_verbs.continueQueued(folder); }, never.isEmpty() ? running : never);
     menu->addSeparator();
     add(theme::Icon::NewRun, tr("Rename…"), [this, folder] { m_verbs.rename(folder); });
     add(theme::Icon::Note, tr("Note…"), [this, folder] { m_verbs.editNote(folder); });

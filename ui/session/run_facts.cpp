@@ -1,5 +1,7 @@
 #include "session/run_facts.h"
 
+#include "base/file_system.h"
+#include "launch/retention.h"
 #include "live/control_socket.h"
 
 #include <sys/stat.h>
@@ -10,11 +12,18 @@ namespace {
 
 constexpr int kStatusPatienceMs = 1000;   // who does not answer is asked again at the next look
 
-/// Modification time of the folder: it changes with every checkpoint that appears or goes.
 std::int64_t stampOf(const std::filesystem::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) return -1;
     return std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+/// Changes with every checkpoint that appears or goes, and with what is written into one: that it was re-read.
+std::int64_t stampOfCheckpoints(const std::filesystem::path& folder) {
+    auto stamp = std::uint64_t(stampOf(folder));
+    const auto names = listFolder(folder);
+    for (std::size_t i = 0; names.ok() && i < names->size(); ++i) stamp = stamp * 31 + std::uint64_t(stampOf(folder / (*names)[i]));
+    return std::int64_t(stamp);
 }
 
 }  // namespace
@@ -42,12 +51,14 @@ RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, con
     if (auto live = rundir::readLive(run); live.ok()) facts.live = std::move(*live);
     if (auto summary = rundir::readSummary(run); summary.ok()) facts.summary = std::move(*summary);
     if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);
-    facts.checkpointsStamp = stampOf(run.checkpoints());
+    facts.checkpointsStamp = stampOfCheckpoints(run.checkpoints());
     if (rundir::isAlive(facts.standing.state) && facts.standing.onThisHost) facts.status = statusOf(run);
     if (facts.standing.state == rundir::State::OutOfMemory)
         if (auto record = rundir::readSession(run, facts.mark.session); record.ok()) facts.memory = std::move(record->memory);
-    if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned)
+    if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned) {
         facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
+        if (auto next = launch::goesNext(run); next.ok()) facts.goesNext = std::move(*next);
+    }
     return facts;
 }
 

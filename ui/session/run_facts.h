@@ -30,6 +30,7 @@ struct RunFacts {
     rundir::UserRecord user;
     std::string problem;                                          ///< run.json cannot be read: why
     std::optional<std::vector<rundir::CheckpointInfo>> checkpoints;  ///< nothing: as before
+    std::vector<std::string> goesNext;                            ///< with `checkpoints`: what the rule lets go with the next one
     std::int64_t checkpointsStamp = 0;
     std::optional<rundir::MemoryRecord> memory;                   ///< where memory ran out in the newest session
     std::string status;                                           ///< the supervisor's own, as JSON, while the run is up here

@@ -143,6 +143,7 @@ struct RunSession::Impl {
     EventLog events;
     launch::TimeLeft timeLeft;
     std::vector<CheckpointItem> checkpoints;
+    std::vector<std::string> goesNext;
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
     std::optional<StopStage> stopStage;
@@ -249,6 +250,7 @@ void RunSession::Impl::look() {
 void RunSession::Impl::takeFacts(RunFacts found) {
     const bool userDiffers = !sameUser(found.user, facts.user);
     auto newCheckpoints = std::move(found.checkpoints);
+    if (newCheckpoints) goesNext = std::move(found.goesNext);
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
     const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
@@ -284,6 +286,7 @@ void RunSession::Impl::takeCheckpoints(std::vector<rundir::CheckpointInfo> found
         CheckpointItem item{std::move(info), true};
         // Session 0 holds what the run began from.
         item.onSurvivingLine = item.info.session == 0 || !loaded || data.onSurvivingLine(item.info.session, item.info.attempt.value());
+        item.goesNext = std::find(goesNext.begin(), goesNext.end(), item.info.folder) != goesNext.end();
         checkpoints.push_back(std::move(item));
     }
     Q_EMIT q->checkpointsChanged();

@@ -67,6 +67,7 @@ struct Eta {
 struct CheckpointItem {
     rundir::CheckpointInfo info;
     bool onSurvivingLine = true;
+    bool goesNext = false;   ///< the rule lets it go when the next one is saved
 };
 
 class RunSession : public QObject {

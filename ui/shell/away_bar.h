@@ -1,9 +1,9 @@
 // "While you were away: 2 completed, 1 diverged at 03:12", with a way to each of these runs. Stays until it is closed.
 #pragma once
 
-#include "launch/away.h"
-
 #include <QFrame>
+
+#include "launch/away.h"
 
 #include <vector>
 

@@ -2,9 +2,9 @@
 // thing that is wrong.
 #pragma once
 
-#include "session/disk_watch.h"
-
 #include <QFrame>
+
+#include "session/disk_watch.h"
 
 class QLabel;
 

@@ -1,0 +1,78 @@
+// What the rule lets go with the next checkpoint is told before it does.
+#include "launch/retention.h"
+
+#include "base/file_system.h"
+#include "config/config.h"
+#include "config/metrics.h"
+#include "fixture_run.h"
+
+#include <QTemporaryDir>
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace lathe;
+using tests::FixtureRun;
+using Names = std::vector<std::string>;
+
+class TestRetention : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<FixtureRun> m_run;
+    config::RunConfig m_config;
+
+    std::string name(std::int64_t step) const { return rundir::checkpointName(1, GlobalStep(step)); }
+    void save(std::int64_t step, const char* value) { m_run->checkpoint(1, step, {{"eval/" + config::bestMetric(m_config)->name, value}}); }
+    Names next() const {
+        const auto names = launch::goesNext(m_run->folder());
+        if (!names) qFatal("%s", names.error().text().c_str());
+        return *names;
+    }
+
+private Q_SLOTS:
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_config = config::load("digits-mlp")->config;
+        m_config.checkpoint.keepLast = 2;
+        m_config.checkpoint.keepBest = 1;
+        m_run = std::make_unique<FixtureRun>(m_folder->path().toStdString(), "one", config::toYaml(m_config));
+        m_run->beginSession(1);
+    }
+
+    void nothingGoesWhileThereIsRoom() {
+        QVERIFY(next().empty());
+        save(10, "0.5");
+        QVERIFY(next().empty());
+    }
+    void theOldestOfTheLastGoesAndTheBestStays() {
+        const bool higher = config::bestMetric(m_config)->higherIsBetter;
+        save(10, higher ? "0.9" : "0.1");
+        save(20, "0.5");
+        save(30, "0.5");
+        QCOMPARE(next(), Names{name(20)});   // the next one and 30 are the last two, 10 is the best
+    }
+    void whatIsPinnedOrInUseStays() {
+        for (const std::int64_t step : {10, 20, 30, 40}) save(step, "0.5");
+        QVERIFY(rundir::editUser(FileSystem::real(), m_run->folder(), [&](rundir::UserRecord& user) { user.pinned = {name(20)}; }).ok());
+        const Names names = next();
+        QVERIFY(std::find(names.begin(), names.end(), name(20)) == names.end());
+        QVERIFY(std::find(names.begin(), names.end(), name(30)) != names.end());
+        QVERIFY(std::find(names.begin(), names.end(), name(40)) == names.end());
+    }
+    void whatIsToldIsWhatGoes() {
+        for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");
+        const Names told = next();
+        save(40, "0.5");
+        launch::applyRetention(FileSystem::real(), m_run->folder(), m_config, m_run->writer(), {name(40)});
+        for (const std::int64_t step : {10, 20, 30}) {
+            const bool isThere = std::filesystem::exists(m_run->folder().checkpoints() / name(step));
+            QCOMPARE(isThere, std::find(told.begin(), told.end(), name(step)) == told.end());
+        }
+        QVERIFY(!told.empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRetention)
+#include "tst_retention.moc"
