@@ -2100,6 +2100,22 @@
             <source>Continue in the queue</source>
             <translation>在队列中继续</translation>
         </message>
+        <message>
+            <source>How to pause</source>
+            <translation>如何暂停</translation>
+        </message>
+        <message>
+            <source>Pause, and hold the memory or release it</source>
+            <translation>暂停，并保留或释放内存</translation>
+        </message>
+        <message>
+            <source>Hold the memory: goes on at once</source>
+            <translation>保留内存：可立即继续</translation>
+        </message>
+        <message>
+            <source>Release the memory: saves and ends, Continue loads it again and goes on exactly</source>
+            <translation>释放内存：保存并结束，“继续”会重新加载并准确接续</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunBanner</name>
@@ -2426,6 +2442,10 @@ Discard ends without saving: %1.</source>
         <message>
             <source>%1 is in the queue and goes on when its device is free.</source>
             <translation>%1 已在队列中，设备空闲时继续。</translation>
+        </message>
+        <message>
+            <source>what came after the newest checkpoint is lost</source>
+            <translation>最新检查点之后的内容会丢失</translation>
         </message>
     </context>
     <context>

@@ -140,7 +140,7 @@ private Q_SLOTS:
         QCOMPARE(m_bench->prompts.questions.size(), 1);
         QTest::keyClick(table(), Qt::Key_Delete);
         QTRY_COMPARE(names(), (QStringList{QStringLiteral("two"), QStringLiteral("three")}));
-        QTRY_VERIFY(stateOf(QStringLiteral("one")) == State::Stopped);
+        QTRY_VERIFY(stateOf(QStringLiteral("one")) == State::Cancelled);
         QVERIFY(stateOf(QStringLiteral("two")) == State::Queued);
     }
     void aDraggedRowMovesWhereItIsDropped() {

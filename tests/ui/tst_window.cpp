@@ -300,6 +300,8 @@ private Q_SLOTS:
         QTRY_VERIFY(!live.requests().empty() && live.requests().back() == live::Verb::SaveNow);
         m_bench->click<QPushButton>("pauseRun");
         QTRY_VERIFY(live.requests().back() == live::Verb::Pause);
+        live.setStatus("{\"unsaved\": {\"updates\": 20, \"seconds\": 3.2}}");
+        QTRY_VERIFY(window.runPage().session()->unsaved().has_value());
         m_bench->prompts.choices = {0, 1, 2};
         m_bench->click<QPushButton>("stopRun");
         QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("20 updates")), qPrintable(m_bench->prompts.questions.back()));
@@ -586,6 +588,27 @@ private Q_SLOTS:
         QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --empty")));
         QTRY_COMPARE(message(), QStringLiteral("The trash is empty."));
     }
+    void aPauseHoldsTheMemoryOrReleasesIt() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 5);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* how = m_bench->find<QToolButton>("pauseHow");
+        QTRY_VERIFY(how->isVisible() && how->isEnabled());
+        for (int choice = 0; choice < 2; ++choice) {
+            m_bench->click<QToolButton>("pauseHow");
+            auto* menu = window.findChild<QMenu*>(QStringLiteral("pauseMenu"));
+            QVERIFY(menu != nullptr && menu->actions().size() == 2);
+            menu->actions()[choice]->trigger();
+            delete menu;
+        }
+        QTRY_COMPARE(live.requests(), (std::vector<live::Verb>{live::Verb::Pause, live::Verb::Release}));
+        run.closeWriter();
+    }
     void aStopTellsItsStageAndCanBeMadeHarder() {
         FixtureRun run(m_bench->workspace(), "live", yamlOf());
         run.beginSession(1);
@@ -603,7 +626,7 @@ private Q_SLOTS:
         auto* stop = m_bench->find<QPushButton>("stopRun");
         QTRY_VERIFY(stop->isEnabled());
         auto* subtitle = m_bench->find<theme::ElidedLabel>("subtitle");
-        live.setStatus("{\"stopping\": {\"text\": \"asked to save and stop; SIGTERM in 52 s\", \"stage\": \"finishing the update\", \"seconds_left\": 52.2, \"discards\": false}}");
+        live.setStatus("{\"stopping\": {\"text\": \"asked to save and stop; SIGTERM in 52 s\", \"stage\": \"finishing the update\", \"seconds_left\": 52.2, \"discards\": false}, \"unsaved\": {\"updates\": 1204, \"seconds\": 62}}");
         live.beat(live::Phase::Finishing, 0, 0, 1204);
         QTRY_VERIFY2(subtitle->fullText().startsWith(QStringLiteral("finishing the update after %1 · ").arg(QLocale().toString(1204))), qPrintable(subtitle->fullText()));
         QVERIFY2(subtitle->fullText().endsWith(QStringLiteral("told to leave in 52 s")), qPrintable(subtitle->fullText()));

@@ -26,6 +26,11 @@ RunActions::RunActions(Context context, RunVerbs& verbs, QWidget* parent) : QWid
         row->addWidget(button);
     };
     add(m_pause, theme::Icon::Pause, tr("Pause"), "pauseRun");
+    m_pauseHow = theme::flatButton(theme::Icon::Chevron, {});
+    m_pauseHow->setObjectName(QStringLiteral("pauseHow"));
+    m_pauseHow->setAccessibleName(tr("How to pause"));
+    row->addWidget(m_pauseHow);
+    connect(m_pauseHow, &QToolButton::clicked, this, &RunActions::showPauseMenu);
     add(m_save, theme::Icon::Save, tr("Save now"), "saveNow");
     add(m_stop, theme::Icon::Stop, tr("Stop…"), "stopRun", theme::ButtonKind::Danger);
     add(m_again, theme::Icon::Again, tr("Run again…"), "runAgain");
@@ -111,6 +116,9 @@ void RunActions::refresh() {
         m_save->setToolTip(tr("Asks the script to save what it keeps itself; it says so where it does not listen"));
         m_pause->setToolTip(paused ? tr("Lets the command go on") : tr("Holds the command where it is; memory stays held"));
     }
+    m_pauseHow->setVisible(alive && kind == RunKind::Training);
+    m_pauseHow->setEnabled(why.isEmpty());
+    m_pauseHow->setToolTip(why.isEmpty() ? tr("Pause, and hold the memory or release it") : why);
     m_again->setEnabled(notAgain.isEmpty());
     m_again->setToolTip(notAgain);
     m_continue->setEnabled(never.isEmpty());
@@ -132,6 +140,20 @@ void RunActions::togglePause() {
 void RunActions::stop() {
     if (m_session && m_session->isAlive()) m_session->stopStage() ? m_verbs.stopAtOnce(*m_session) : m_verbs.stop(*m_session);
     if (m_session && m_session->standing().state == rundir::State::Queued) m_verbs.takeOutOfQueue(m_session->id(), m_session->name());
+}
+
+void RunActions::showPauseMenu() {
+    if (!m_session) return;
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("pauseMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const bool paused = m_session->standing().state == rundir::State::Paused;
+    QAction* hold = menu->addAction(theme::icon(theme::Icon::Pause), tr("Hold the memory: goes on at once"));
+    hold->setEnabled(!paused);
+    connect(hold, &QAction::triggered, this, [this] { ask(Request::Pause); });
+    QAction* release = menu->addAction(theme::icon(theme::Icon::Save), tr("Release the memory: saves and ends, Continue loads it again and goes on exactly"));
+    connect(release, &QAction::triggered, this, [this] { ask(Request::Release); });
+    menu->popup(m_pauseHow->mapToGlobal(QPoint(0, m_pauseHow->height() + 4)));
 }
 
 void RunActions::showMenu() {

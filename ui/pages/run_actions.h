@@ -37,13 +37,14 @@ Q_SIGNALS:
 private:
     void ask(session::RunSession::Request request);
     void showMenu();
+    void showPauseMenu();
     QString folder() const;
 
     Context m_context;
     RunVerbs& m_verbs;
     std::shared_ptr<session::RunSession> m_session;
     QPushButton *m_pause, *m_save, *m_stop, *m_continue, *m_again;
-    QToolButton* m_more;
+    QToolButton *m_pauseHow, *m_more;
 };
 
 }  // namespace lathe::pages

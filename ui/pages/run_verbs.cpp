@@ -238,16 +238,10 @@ void RunVerbs::takeOutOfQueue(const QString& id, const QString& name) {
 }
 
 QString RunVerbs::lossText(const session::RunSession& session) {
-    std::int64_t savedStep = 0, savedNs = 0;
-    for (const session::CheckpointItem& item : session.checkpoints()) {
-        if (!item.info.problem.empty() || !item.onSurvivingLine) continue;
-        savedStep = std::max(savedStep, item.info.step.value());
-        savedNs = std::max(savedNs, item.info.wallNs);
-    }
-    const std::int64_t lost = std::max<std::int64_t>(0, session.counters().globalStep.value() - savedStep);
-    const std::int64_t since = savedNs > 0 ? savedNs : session.summary().startedNs;
-    const double seconds = since > 0 ? std::max(0.0, double(Clock::system().wallNs() - since) / 1e9) : 0;
-    return lost == 0 ? tr("there is nothing to lose right now") : tr("%n update(s), %1 of work, are lost", nullptr, int(lost)).arg(toQt(durationText(seconds)));
+    const auto& unsaved = session.unsaved();
+    if (!unsaved) return tr("what came after the newest checkpoint is lost");
+    return unsaved->updates == 0 ? tr("there is nothing to lose right now")
+                                 : tr("%n update(s), %1 of work, are lost", nullptr, int(unsaved->updates)).arg(toQt(durationText(unsaved->seconds)));
 }
 
 void RunVerbs::stopAtOnce(session::RunSession& session) {

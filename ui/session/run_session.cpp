@@ -32,6 +32,7 @@ live::Verb verbOf(RunSession::Request request) {
     switch (request) {
     case RunSession::Request::SaveNow: return live::Verb::SaveNow;
     case RunSession::Request::Pause: return live::Verb::Pause;
+    case RunSession::Request::Release: return live::Verb::Release;
     case RunSession::Request::Unpause: return live::Verb::Unpause;
     case RunSession::Request::Stop: return live::Verb::StopAndSave;
     case RunSession::Request::Discard: return live::Verb::Discard;
@@ -69,6 +70,12 @@ std::optional<Hang> hangFrom(const QJsonObject& status) {
     if (hang.isEmpty()) return std::nullopt;
     return Hang{hang.value(QStringLiteral("rank")).toInt(), hang.value(QStringLiteral("silent")).toBool(), hang.value(QStringLiteral("seconds")).toDouble(),
                 hang.value(QStringLiteral("place")).toString(), qint64(hang.value(QStringLiteral("update")).toDouble())};
+}
+
+std::optional<Unsaved> unsavedFrom(const QJsonObject& status) {
+    const QJsonObject unsaved = status.value(QStringLiteral("unsaved")).toObject();
+    if (unsaved.isEmpty()) return std::nullopt;
+    return Unsaved{qint64(unsaved.value(QStringLiteral("updates")).toDouble()), unsaved.value(QStringLiteral("seconds")).toDouble()};
 }
 
 std::optional<StopStage> stopStageFrom(const QJsonObject& status) {
@@ -148,6 +155,7 @@ struct RunSession::Impl {
     std::optional<live::Heartbeat> beat;
     std::optional<StopStage> stopStage;
     std::optional<Hang> hang;
+    std::optional<Unsaved> unsaved;
     QElapsedTimer stopping;   ///< runs while the run stops
 };
 
@@ -191,6 +199,7 @@ void RunSession::takeNew() {
 }
 
 const std::optional<StopStage>& RunSession::stopStage() const { return m_impl->stopStage; }
+const std::optional<Unsaved>& RunSession::unsaved() const { return m_impl->unsaved; }
 const std::optional<Hang>& RunSession::hang() const { return m_impl->hang; }
 const std::optional<rundir::MemoryRecord>& RunSession::memory() const { return m_impl->facts.memory; }
 double RunSession::secondsSinceStop() const { return m_impl->stopping.isValid() ? double(m_impl->stopping.elapsed()) / 1000 : 0; }
@@ -256,6 +265,7 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
     stopStage = stopStageFrom(status);
     hang = hangFrom(status);
+    unsaved = unsavedFrom(status);
     if (!facts.problem.empty()) problem = toQt(facts.problem);
     const bool alive = rundir::isAlive(facts.standing.state) && facts.standing.onThisHost;
     const std::int32_t liveSession = alive && facts.live ? facts.live->session : 0;

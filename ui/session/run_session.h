@@ -47,6 +47,12 @@ struct StopStage {
     bool isForced() const { return stage == QLatin1String("told to leave") || stage == QLatin1String("killed"); }
 };
 
+/// What ending now without a save would lose, as the supervisor tells it.
+struct Unsaved {
+    qint64 updates = 0;
+    double seconds = 0;
+};
+
 /// A rank that holds up the others, as the supervisor tells it.
 struct Hang {
     int rank = 0;
@@ -73,7 +79,7 @@ struct CheckpointItem {
 class RunSession : public QObject {
     Q_OBJECT
 public:
-    enum class Request { SaveNow, Pause, Unpause, Stop, Discard };
+    enum class Request { SaveNow, Pause, Release, Unpause, Stop, Discard };
     Q_ENUM(Request)
 
     explicit RunSession(const rundir::RunFolder& run, QObject* parent = nullptr);
@@ -90,6 +96,8 @@ public:
     /// Nothing while the run does not stop, or before its supervisor was heard.
     const std::optional<StopStage>& stopStage() const;
     double secondsSinceStop() const;                 ///< since this window saw that it stops; 0 when it does not
+    /// Nothing before the supervisor was heard, and for a program that keeps its own checkpoints.
+    const std::optional<Unsaved>& unsaved() const;
     const std::optional<Hang>& hang() const;         ///< nothing while all get on
     /// Where memory ran out in the newest session, with what would help.
     const std::optional<rundir::MemoryRecord>& memory() const;

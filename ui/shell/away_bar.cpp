@@ -49,7 +49,7 @@ void AwayBar::show(const std::vector<launch::RunEnding>& endings, std::int64_t n
     m_text->setText(tr("While you were away: %1").arg(session::toQt(launch::endingsText(endings, nowNs))));
     // Those that need somebody come first, then the newest.
     std::vector<launch::RunEnding> order(endings.rbegin(), endings.rend());
-    std::stable_partition(order.begin(), order.end(), [](const launch::RunEnding& ending) { return ending.state != rundir::State::Completed; });
+    std::stable_partition(order.begin(), order.end(), [](const launch::RunEnding& ending) { return rundir::isTrouble(ending.state); });
     const auto add = [this](const QString& text, const QString& name, const QString& help) {
         auto* link = new QPushButton(text);
         theme::setRole(link, "link");
