@@ -618,6 +618,18 @@
             <source>makes room for the next one</source>
             <translation>下次保存时让出位置</translation>
         </message>
+        <message>
+            <source>whole, %1</source>
+            <translation>完好，%1</translation>
+        </message>
+        <message>
+            <source>not yet</source>
+            <translation>尚未</translation>
+        </message>
+        <message>
+            <source>Re-read</source>
+            <translation>已复查</translation>
+        </message>
     </context>
     <context>
         <name>lathe::models::CompareModel</name>
