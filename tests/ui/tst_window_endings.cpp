@@ -1,0 +1,298 @@
+// labels: gui
+// timeout: 240
+// What becomes of runs in the real window: how they stop, pause, end, hang, run out of memory or disk, and go to the trash.
+#include "fixture_run.h"
+#include "window_bench.h"
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "config/config.h"
+#include "form/form_model.h"
+#include "pages/new_run_page.h"
+#include "pages/runs_page.h"
+#include "shell/message_bar.h"
+#include "theme/parts.h"
+
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QTableView>
+#include <QToolButton>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace lathe;
+using shell::Page;
+using tests::FixtureRun;
+using tests::LiveSession;
+using tests::WindowBench;
+
+namespace {
+
+std::string yamlOf() { return config::toYaml(config::load("digits-mlp")->config); }
+
+/// A run that trained to its end, with a checkpoint.
+std::unique_ptr<FixtureRun> finishedRun(const WindowBench& bench, const std::string& name) {
+    auto run = std::make_unique<FixtureRun>(bench.workspace(), name, yamlOf());
+    run->beginSession(1);
+    run->points(60, {{"train/loss", 0.1}});
+    run->flush();
+    run->checkpoint(1, 60, {{"eval/loss", "0.4"}}, true);
+    run->endSession(rundir::State::Completed, "Finished");
+    run->summary([](rundir::Summary& summary) { summary.counters.globalStep = GlobalStep(60); });
+    run->closeWriter();
+    return run;
+}
+
+QString keyOf(const FixtureRun& run) { return QString::fromStdString(run.key()); }
+
+}  // namespace
+
+class TestWindowEndings : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<WindowBench> m_bench;
+
+    shell::MainWindow& open(bool restore = false) { return m_bench->open(restore); }
+    QTableView* table() const { return m_bench->find<QTableView>("runsTable"); }
+    QLabel* label(const char* name) const { return m_bench->find<QLabel>(name); }
+    QString message() const { return m_bench->window->messages().text(); }
+    void waitForRuns(int count) { QTRY_COMPARE(m_bench->window->runsPage().model().rowCount(), count); }
+
+private Q_SLOTS:
+    void init() { m_bench = std::make_unique<WindowBench>(); }
+    void cleanup() { m_bench.reset(); }
+
+    void reopeningTellsWhatEndedMeanwhile() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        {
+            LiveSession live(run.folder(), 1);
+            live.beat(live::Phase::Training, 0, 0, 1);
+            open();
+            waitForRuns(1);
+            QTRY_VERIFY(rundir::isAlive(m_bench->window->workspace().runs().front().state));
+            m_bench->close();
+        }
+        run.endSession(rundir::State::Failed, "Cannot read /nowhere");
+        run.summary([](rundir::Summary& summary) {
+            summary.state = rundir::State::Failed;
+            summary.why = "Cannot read /nowhere";
+            summary.endedNs = Clock::system().wallNs();
+        });
+        run.closeWriter();
+        auto& window = open(true);
+        auto* bar = m_bench->find<QFrame>("awayBar");
+        QTRY_VERIFY(bar->isVisible());
+        QVERIFY2(label("awayText")->text().startsWith(QStringLiteral("While you were away: 1 failed at ")), qPrintable(label("awayText")->text()));
+        auto* link = m_bench->find<QPushButton>("awayRun0");
+        QCOMPARE(link->text(), QStringLiteral("live"));
+        QCOMPARE(link->accessibleDescription(), QStringLiteral("Failed: Cannot read /nowhere"));
+        link->setFocus();
+        QTest::keyClick(link, Qt::Key_Space);
+        QTRY_VERIFY(window.page() == Page::Run);
+        QCOMPARE(window.runPage().folder(), keyOf(run));
+        // The ending is told on every tab: a chip and its sentence.
+        QTRY_COMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Failed"));
+        QCOMPARE(m_bench->find<theme::ElidedLabel>("subtitle")->fullText(), QStringLiteral("Cannot read /nowhere"));
+        m_bench->click<QToolButton>("closeAway");
+        QVERIFY(!bar->isVisible());
+        m_bench->close();
+        open(true);  // told once
+        waitForRuns(1);
+        QTest::qWait(50);
+        QVERIFY(!m_bench->find<QFrame>("awayBar")->isVisible());
+    }
+    void whatEndsBeforeAWindowIsKilledIsNotToldAgain() {
+        const auto run = finishedRun(*m_bench, "old");
+        open();
+        waitForRuns(1);
+        m_bench->window.reset();   // without closing: nothing is saved then
+        open(true);
+        waitForRuns(1);
+        QTest::qWait(50);
+        QVERIFY(!m_bench->find<QFrame>("awayBar")->isVisible());
+    }
+    void aFolderThatIsRemovedIsSaidAndWhatWasSeenStays() {
+        const auto run = finishedRun(*m_bench, "one");
+        auto& window = open();
+        window.openPage(Page::Runs);
+        waitForRuns(1);
+        auto* bar = m_bench->find<QFrame>("diskBar");
+        QVERIFY(!bar->isVisible());
+        const std::filesystem::path away = m_bench->workspace().string() + "-away";
+        std::filesystem::rename(m_bench->workspace(), away);
+        window.disk().refresh();
+        QTRY_VERIFY(bar->isVisible());
+        QVERIFY2(label("diskText")->text().contains(QStringLiteral("is not there any more")), qPrintable(label("diskText")->text()));
+        std::filesystem::create_directories(m_bench->workspace());   // whoever brings it back
+        std::filesystem::remove_all(m_bench->workspace());
+        std::filesystem::rename(away, m_bench->workspace());
+        window.disk().refresh();
+        QTRY_VERIFY(!bar->isVisible());
+        waitForRuns(1);
+    }
+    void aDiskThatRunsFillIsToldWithTheHoursLeft() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) {
+            summary.state = rundir::State::Running;
+            summary.activeSeconds = 60;
+        });
+        LiveSession live(run.folder(), 1);
+        // As much in a minute as fills the disk in ten hours.
+        const auto free = std::filesystem::space(m_bench->workspace()).available;
+        const auto bytes = off_t(free / 600);
+        if (bytes > off_t(1) << 30) QSKIP("the disk has so much room that no test can fill it in a day");
+        const int fd = ::open((run.folder().root() / "large").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        QVERIFY(fd >= 0 && ::posix_fallocate(fd, 0, bytes) == 0);
+        ::close(fd);
+        auto& window = open();
+        window.disk().refresh();
+        QTRY_VERIFY2(label("diskText")->text().contains(QStringLiteral("is full in about")), qPrintable(label("diskText")->text()));
+        QVERIFY2(label("diskText")->text().contains(QStringLiteral("h")), qPrintable(label("diskText")->text()));
+        QVERIFY(m_bench->find<QFrame>("diskBar")->isVisible());
+        m_bench->click<QToolButton>("closeDisk");
+        QVERIFY(!m_bench->find<QFrame>("diskBar")->isVisible());
+        window.disk().refresh();
+        QTest::qWait(50);
+        QVERIFY(!m_bench->find<QFrame>("diskBar")->isVisible());   // the same thing is not said again
+        run.closeWriter();
+    }
+    void remediesForMemoryOpenTheFormWithTheOneChangeMarked() {
+        const auto run = finishedRun(*m_bench, "big");
+        auto record = rundir::readSession(run->folder(), 1);
+        QVERIFY(record.ok());
+        record->state = rundir::State::OutOfMemory;
+        record->why = "Memory ran out";
+        record->memory = rundir::MemoryRecord{};
+        record->memory->remedies = {{{{"data.batch_size", "32", "16"}, {"accumulation.micro_batches", "1", "2"}}, "the same update but for rounding", true},
+                                    {{{"model.name", "mlp", "convnet"}}, "another model", false}};
+        QVERIFY(rundir::writeSession(FileSystem::real(), run->folder(), *record).ok());
+        run->summary([](rundir::Summary& summary) { summary.state = rundir::State::OutOfMemory; });
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        QTRY_VERIFY(m_bench->find<QFrame>("remedies")->isVisible());
+        QTRY_VERIFY(window.findChild<QPushButton*>(QStringLiteral("remedy1")) != nullptr);
+        QVERIFY(m_bench->find<QPushButton>("continueWithRemedy1")->accessibleName().contains(QStringLiteral("32 → 16")));
+        QVERIFY(window.findChild<QPushButton*>(QStringLiteral("continueWithRemedy2")) == nullptr);   // in a new run only
+        m_bench->click<QPushButton>("continueWithRemedy1");
+        QCOMPARE(m_bench->prompts.questions.size(), 1);
+        m_bench->click<QPushButton>("remedy1");
+        QTRY_VERIFY(window.page() == Page::NewRun);
+        form::FormModel& model = window.newRunPage().model();
+        QTRY_COMPARE(model.text(QStringLiteral("data.batch_size")), QStringLiteral("16"));
+        QVERIFY(model.isChanged(QStringLiteral("data.batch_size")) && model.isChanged(QStringLiteral("accumulation.micro_batches")));
+        QCOMPARE(model.changedKeys().size(), std::size_t(2));
+    }
+    void aRankThatHangsIsNamedInTheHead() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 120);
+        live.setStatus("{\"hang\": {\"rank\": 1, \"silent\": true, \"seconds\": 12.4, \"place\": \"reduce gradients\", \"update\": 121}}");
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* subtitle = m_bench->find<theme::ElidedLabel>("subtitle");
+        QTRY_COMPARE(subtitle->fullText(), QStringLiteral("rank 1 silent for 12 s in reduce gradients, update 121"));
+        live.setStatus("{}");
+        QTRY_COMPARE(subtitle->fullText(), QString());
+        run.closeWriter();
+    }
+    void whatWentToTheTrashComesBackWithOneClick() {
+        const auto run = finishedRun(*m_bench, "one");
+        m_bench->useScript(QStringLiteral("{}"));
+        auto& window = open();
+        waitForRuns(1);
+        window.openPage(Page::Runs);
+        table()->selectRow(0);
+        m_bench->prompts.choices = {1};
+        QMetaObject::invokeMethod(table(), "customContextMenuRequested", Q_ARG(QPoint, table()->visualRect(table()->model()->index(0, 0)).center()));
+        auto* menu = window.findChild<QMenu*>(QStringLiteral("runMenu"));
+        QVERIFY(menu != nullptr);
+        menu->actions().back()->trigger();
+        menu->close();
+        QTRY_COMPARE(message(), QStringLiteral("one is in the trash."));
+        QTRY_VERIFY(m_bench->find<QPushButton>("messageAct")->isVisible());
+        m_bench->click<QPushButton>("messageAct");
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore ") + keyOf(*run)), qPrintable(m_bench->called()));
+        QTRY_COMPARE(message(), QStringLiteral("one is back."));
+        QVERIFY(!m_bench->find<QPushButton>("messageAct")->isVisible());
+    }
+    void theTrashIsEmptiedOnlyAfterItWasSaidWhatIsInIt() {
+        m_bench->useScript(QStringLiteral("[{\"id\": \"a\"}, {\"id\": \"b\"}, {\"checkpoint\": \"s001-000000010\"}]"));
+        auto& window = open();
+        window.openPage(Page::Runs);
+        m_bench->prompts.choices = {0, 1};
+        for (int times = 1; times <= 2; ++times) {
+            m_bench->click<QToolButton>("emptyTrash");
+            QTRY_COMPARE(m_bench->prompts.questions.size(), times);
+            QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("2 runs, 1 checkpoint")), qPrintable(m_bench->prompts.questions.back()));
+            if (times == 1) QVERIFY(!m_bench->called().contains(QStringLiteral("--empty")));
+        }
+        QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --empty")));
+        QTRY_COMPARE(message(), QStringLiteral("The trash is empty."));
+    }
+    void aPauseHoldsTheMemoryOrReleasesIt() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 5);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* how = m_bench->find<QToolButton>("pauseHow");
+        QTRY_VERIFY(how->isVisible() && how->isEnabled());
+        for (int choice = 0; choice < 2; ++choice) {
+            m_bench->click<QToolButton>("pauseHow");
+            auto* menu = window.findChild<QMenu*>(QStringLiteral("pauseMenu"));
+            QVERIFY(menu != nullptr && menu->actions().size() == 2);
+            menu->actions()[choice]->trigger();
+            delete menu;
+        }
+        QTRY_COMPARE(live.requests(), (std::vector<live::Verb>{live::Verb::Pause, live::Verb::Release}));
+        run.closeWriter();
+    }
+    void aStopTellsItsStageAndCanBeMadeHarder() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.points(1204, {{"train/loss", 1.0}});
+        run.flush();
+        run.summary([](rundir::Summary& summary) {
+            summary.state = rundir::State::Running;
+            summary.counters.globalStep = GlobalStep(1204);
+        });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 1204);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* stop = m_bench->find<QPushButton>("stopRun");
+        QTRY_VERIFY(stop->isEnabled());
+        auto* subtitle = m_bench->find<theme::ElidedLabel>("subtitle");
+        live.setStatus("{\"stopping\": {\"text\": \"asked to save and stop; SIGTERM in 52 s\", \"stage\": \"finishing the update\", \"seconds_left\": 52.2, \"discards\": false}, \"unsaved\": {\"updates\": 1204, \"seconds\": 62}}");
+        live.beat(live::Phase::Finishing, 0, 0, 1204);
+        QTRY_VERIFY2(subtitle->fullText().startsWith(QStringLiteral("finishing the update after %1 · ").arg(QLocale().toString(1204))), qPrintable(subtitle->fullText()));
+        QVERIFY2(subtitle->fullText().endsWith(QStringLiteral("told to leave in 52 s")), qPrintable(subtitle->fullText()));
+        QTRY_COMPARE(stop->text(), QStringLiteral("Stop at once…"));
+        m_bench->prompts.choices = {0, 1};
+        m_bench->click<QPushButton>("stopRun");
+        QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("1,204 updates")) || m_bench->prompts.questions.back().contains(QStringLiteral("1204 updates")), qPrintable(m_bench->prompts.questions.back()));
+        QVERIFY(live.requests().empty());   // it was let finish
+        m_bench->click<QPushButton>("stopRun");
+        QTRY_COMPARE(live.requests(), std::vector<live::Verb>{live::Verb::Discard});
+        live.setStatus("{\"stopping\": {\"text\": \"told to leave at once (SIGTERM); SIGKILL in 12 s\", \"stage\": \"told to leave\", \"seconds_left\": 12, \"discards\": true}}");
+        QTRY_VERIFY2(subtitle->fullText().endsWith(QStringLiteral("ends by force in 12 s")), qPrintable(subtitle->fullText()));
+        QTRY_VERIFY(!stop->isEnabled());
+        run.closeWriter();
+    }
+};
+
+QTEST_MAIN(TestWindowEndings)
+#include "tst_window_endings.moc"
