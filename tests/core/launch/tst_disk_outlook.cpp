@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "config/config.h"
 #include "fixture_run.h"
+#include "rundir/checkpoint_manifest.h"
 
 #include <QtTest/QTest>
 #include <QTemporaryDir>
@@ -76,6 +77,7 @@ private Q_SLOTS:
         loaded->config.checkpoint.keepBest = 1;
         FixtureRun run(workspace(), "one", config::toYaml(loaded->config));
         run.beginSession(1);
+        QVERIFY(replaceFile(FileSystem::real(), run.folder().sessionYaml(1), config::toYaml(loaded->config)).ok());
         run.checkpoint(1, 10);
         run.closeWriter();
         run.summary([](rundir::Summary& summary) { summary.activeSeconds = 30; });

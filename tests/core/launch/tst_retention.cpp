@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/metrics.h"
 #include "fixture_run.h"
+#include "rundir/checkpoint_manifest.h"
 
 #include <QTemporaryDir>
 #include <QtTest/QTest>
@@ -39,6 +40,7 @@ private Q_SLOTS:
         m_config.checkpoint.keepBest = 1;
         m_run = std::make_unique<FixtureRun>(m_folder->path().toStdString(), "one", config::toYaml(m_config));
         m_run->beginSession(1);
+        QVERIFY(replaceFile(FileSystem::real(), m_run->folder().sessionYaml(1), config::toYaml(m_config)).ok());
     }
 
     void nothingGoesWhileThereIsRoom() {
