@@ -65,6 +65,8 @@ static void removeStaleTemporaries(const std::filesystem::path& folder) {
 Result<RunLock> takeRun(const RunFolder& run) {
     auto live = rundir::readLive(run);
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
+    const auto supervisor = live && *live ? VerifiedProcess::find((*live)->supervisor) : std::nullopt;
+    if (supervisor && supervisor->hasOpen(run.root())) return busy(run, *live);   // also where the file of its lock was replaced
     auto lock = RunLock::acquire(run.lock());
     // Where its supervisor is gone, whoever has it books what that left, and lets go.
     const bool isSettled = !lock && live && *live && !VerifiedProcess::find((*live)->supervisor);
