@@ -172,7 +172,9 @@ Result<void> makeFolders(FileSystem& fs, const stdfs::path& path) {
         if (stdfs::is_directory(soFar, ignored)) continue;
         const auto made = fs.makeFolder(soFar);
         if (!made.ok() && made.error().code != ErrorCode::Exists) return made;
-        if (made.ok()) LATHE_TRY(fs.syncFolder(soFar.has_parent_path() ? soFar.parent_path() : stdfs::path(".")));
+        if (!made.ok()) continue;
+        const auto kept = fs.syncFolder(soFar.has_parent_path() ? soFar.parent_path() : stdfs::path("."));
+        if (!kept.ok() && kept.error().code != ErrorCode::Permission) return kept;  // a folder that may be written and not read cannot be synced
     }
     std::error_code ignored;
     if (!stdfs::is_directory(path, ignored)) return fileError("create folder", path.native(), ENOTDIR);

@@ -30,6 +30,7 @@ DrillCast::~DrillCast() { static_cast<void>(endAll()); }
 Result<ChildProcess> DrillCast::start(const std::filesystem::path& program, std::vector<std::string> words, std::vector<std::string> environment) const {
     words.insert(words.end(), {"--workspace", m_workspace.string()});
     environment.push_back(m_mark);
+    environment.push_back("XDG_CONFIG_HOME=" + (m_workspace / "config").string());  // the person's notify_command is not for this
     return ChildProcess::start({program, {}, std::move(words), log(), {}, std::move(environment)}, {});
 }
 
