@@ -1,5 +1,7 @@
 #include "actions.h"
 
+#include "base/clock.h"
+#include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/verbs.h"
 #include "output.h"
@@ -23,12 +25,24 @@ static Result<std::filesystem::path> checkpointFolder(const Options& options) {
     return found.first.checkpoints() / found.second;
 }
 
+/// What was found damaged in the background and is whole now (the file was put back, the disk could be read again) can be
+/// used again.
+static void clearDamage(const std::filesystem::path& folder, const rundir::Verification& found) {
+    const auto before = rundir::readVerified(folder);
+    if (!before || before->badFiles.empty() || !found.ok()) return;
+    const rundir::RunFolder run(folder.parent_path().parent_path());
+    const auto lock = rundir::RunLock::acquire(run.lock());  // of a live run its supervisor has it
+    const auto written = lock ? rundir::writeVerified(FileSystem::real(), folder, found, Clock::system().wallNs()) : Result<void>(lock.error());
+    if (!written) tell("It is still listed as damaged: " + written.error().text());
+}
+
 ExitCode verify(const Options& options) {
     if (options.replay) return replay(options);
     const auto folder = checkpointFolder(options);
     if (!folder) return fail(options, folder.error());
     const auto checked = rundir::verifyCheckpoint(*folder);
     if (!checked) return fail(options, checked.error());
+    clearDamage(*folder, *checked);
     std::vector<std::string> bad;
     for (const rundir::BadFile& file : checked->badFiles) bad.push_back(file.text());
     if (options.json) {

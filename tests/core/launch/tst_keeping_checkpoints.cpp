@@ -21,6 +21,7 @@ class KeepingCheckpointsTest : public QObject {
     Q_OBJECT
 
     std::unique_ptr<Workspace> m_workspace;
+    char m_last = 0;   ///< what stood where damage() was done
 
     Answer ask(const QStringList& words) const { return m_workspace->ask(words); }
     rundir::RunFolder run() const { return m_workspace->latest(); }
@@ -36,11 +37,16 @@ class KeepingCheckpointsTest : public QObject {
             if (row.at("kept").get<bool>()) out.push_back(row.at("folder"));
         return out;
     }
-    static void damage(const rundir::RunFolder& run, const std::string& folder) {
+    static char exchangeLast(const rundir::RunFolder& run, const std::string& folder, char byte) {
         std::fstream file(run.checkpoints() / folder / "model-00000.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(-1, std::ios::end);
+        const int was = file.get();
         file.seekp(-1, std::ios::end);
-        file.put('!');
+        file.put(byte);
+        return static_cast<char>(was);
     }
+    void damage(const rundir::RunFolder& run, const std::string& folder) { m_last = exchangeLast(run, folder, '!'); }
+    void mend(const rundir::RunFolder& run, const std::string& folder) { exchangeLast(run, folder, m_last); }
 
 private Q_SLOTS:
     void whatARunLeavesHasBeenReRead() {
@@ -68,6 +74,10 @@ private Q_SLOTS:
         }
         const json row = plan()["checkpoints"][1];
         QVERIFY(row["kept"].get<bool>() && row["problem"].get<std::string>().find("Damaged") != std::string::npos);
+        QCOMPARE(ask({"verify", "latest@s001-000000010"}).code, 3);
+        mend(run(), "s001-000000010");
+        QCOMPARE(ask({"verify", "latest@s001-000000010"}).code, 0);
+        for (const auto& info : all()) QVERIFY2(info.problem.empty(), info.problem.c_str());
     }
 
     void whatTheRuleWouldRemoveCanBeAskedBefore() {
