@@ -4,6 +4,7 @@
 #include "trainer_process.h"
 
 #include "base/clock.h"
+#include "live/control_socket.h"
 #include "store/run_store.h"
 
 #include <QtTest>
@@ -55,6 +56,19 @@ private Q_SLOTS:
         QVERIFY2(ranks[0]["stack"].size() > 5 && ranks[0]["stack"].dump().find("lathe::engine::Trainer::run()") != std::string::npos, ranks.dump().c_str());
         QVERIFY(eventually([&] { return !eventsOf(run, "hang_over").empty(); }, 20'000));
         end(*process, run);
+    }
+
+    /// The rank that the others wait for is named as the cause, not the first one.
+    void whatHangsAtAStopIsNamedAsTheCause() {
+        auto process = started({});
+        const rundir::RunFolder run = training();
+        ::kill(pidOf(run, 1), SIGSTOP);
+        QVERIFY(eventually([&] { return !eventsOf(run, "hang").empty(); }, 20'000));
+        const auto client = live::ControlClient::connect(run.socket()).value();
+        for (int i = 0; i < 2; ++i) QVERIFY(client->ask(live::Verb::StopAndSave)->ok);   // the second time: at once
+        Workspace::finish(*process, 60'000);
+        const auto record = rundir::readSession(run, rundir::newestSession(run)).value();
+        QVERIFY2(record.why.starts_with("Rank 1: "), record.why.c_str());
     }
 
     // all ranks say where they are, also the one that sleeps
