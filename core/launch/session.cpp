@@ -140,8 +140,8 @@ void Session::beatForCommand() {
 void Session::watchHeartbeat() {
     if (isProgram()) beatForCommand();
     else if (const auto beat = m_segment->heartbeat(0)) m_beat = *beat;
-    if (m_beat.durableCheckpoint != m_durableSeen) {  // a checkpoint waits for its points to be recorded
-        m_durableSeen = m_beat.durableCheckpoint;
+    if (m_beat.durableCheckpoints != m_durableSeen) {  // a checkpoint waits for its points to be recorded
+        m_durableSeen = m_beat.durableCheckpoints;
         drain(false);
         flush();
     }

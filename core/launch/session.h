@@ -167,7 +167,7 @@ private:
     std::uint64_t m_oomKillsBefore = 0;
     std::string m_recorderProblem;
     std::int64_t m_startedNs = 0, m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
-    std::int64_t m_durableSeen = -1;
+    std::int64_t m_durableSeen = 0;
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;

@@ -19,7 +19,7 @@
 //   - SIGTERM, SIGINT and SIGHUP mean SaveAndStop; a second one means leave at once without saving.
 //   - The lifeline is the reading end of a pipe that nobody writes to. At its end (the supervisor is gone) the worker
 //     finishes the update, saves, spills every frame that is not recorded (Spiller::flushAll), and exits within 60 s.
-//   - A checkpoint: pieces written and synced under the dotted name, then Heartbeat::durableCheckpoint = its step; when
+//   - A checkpoint: pieces written and synced under the dotted name, then Heartbeat::durableCheckpoints + 1; when
 //     Segment::recordedSequence(K) has reached the ring's last frame before the save (lastFrame of the manifest) it is
 //     published by rename, and a "checkpoint" event follows. The supervisor records at once when it sees the beat.
 //     With the supervisor gone it is published after flushAll.

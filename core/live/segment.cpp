@@ -248,7 +248,7 @@ void Segment::beat(int ring, const Heartbeat& beat) {
     const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
     const std::uint64_t words[kHeartbeatWords] = {
         word(beat.phase), word(beat.done), word(beat.total), word(beat.attempt), word(beat.step), word(beat.collective),
-        word(beat.monotonicNs), word(beat.acknowledged), word(beat.durableCheckpoint), beat.spilledFrames, beat.lostFrames, word(beat.pid),
+        word(beat.monotonicNs), word(beat.acknowledged), word(beat.durableCheckpoints), beat.spilledFrames, beat.lostFrames, word(beat.pid),
         word(beat.activity), word(beat.movedNs), 0};
     store(m_impl->slot(ring).heartbeat, words);
 }
@@ -265,7 +265,7 @@ std::optional<Heartbeat> Segment::heartbeat(int ring) const {
     beat.collective = static_cast<std::int64_t>(words[5]);
     beat.monotonicNs = static_cast<std::int64_t>(words[6]);
     beat.acknowledged = static_cast<std::int64_t>(words[7]);
-    beat.durableCheckpoint = static_cast<std::int64_t>(words[8]);
+    beat.durableCheckpoints = static_cast<std::int64_t>(words[8]);
     beat.spilledFrames = words[9];
     beat.lostFrames = words[10];
     beat.pid = static_cast<std::int32_t>(words[11]);

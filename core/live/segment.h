@@ -39,7 +39,7 @@ struct Heartbeat {
     std::int64_t collective = 0;        ///< number of the collective the rank is in or last left
     std::int64_t monotonicNs = 0;       ///< of this beat
     std::int64_t acknowledged = 0;      ///< newest Control::number that was read
-    std::int64_t durableCheckpoint = -1;///< applied updates of the newest checkpoint whose pieces of this rank are synced
+    std::int64_t durableCheckpoints = 0;///< of this session, whose pieces of this rank are synced; the newest waits for its frames to be recorded
     std::uint64_t spilledFrames = 0, lostFrames = 0;
     std::int32_t pid = 0;
     Activity activity = Activity::None;

@@ -178,7 +178,7 @@ private:
         beat.attempt = m_counters.updateAttempts.value();
         beat.step = m_counters.globalStep.value();
         beat.monotonicNs = Clock::system().monotonicNs();
-        beat.durableCheckpoint = m_durable;
+        beat.durableCheckpoints = m_durable;
         beat.spilledFrames = m_spiller->spilledFrames();
         beat.lostFrames = m_spiller->lostFrames();
         beat.pid = ::getpid();
@@ -258,7 +258,7 @@ private:
             || !replaceFile(fs, hidden / "manifest.json", rundir::manifestJson(manifest))) {
             return event("save_failed", "The disk refused", {});
         }
-        m_durable = m_counters.globalStep.value();
+        ++m_durable;
         while (!supervisorGone() && (*m_segment)->recordedSequence(0) < manifest.lastFrame[0]) {
             beat(live::Phase::Saving);
             pauseFor(1);
@@ -286,7 +286,7 @@ private:
     std::vector<std::byte> m_payload;
     std::uint16_t m_nextId = 0;
     Counters m_counters;
-    std::int64_t m_durable = -1;
+    std::int64_t m_durable = 0;
     std::string m_metric, m_saved;
     bool m_best = false;
 };

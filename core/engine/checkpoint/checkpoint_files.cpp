@@ -96,7 +96,7 @@ Result<SaveOutcome> CheckpointFiles::write(SavedMoment moment) {
     files.push_back(std::move(record));
     LATHE_TRY(writeManifest(temporary, moment, shards, std::move(digest), files));
     LATHE_TRY(m_fs.syncFolder(temporary));
-    LATHE_TRY(m_hooks.beforePublish(moment.counters.globalStep, moment.lastFrames));
+    LATHE_TRY(m_hooks.beforePublish(moment.lastFrames));
     LATHE_TRY(publish(temporary, outcome.folder));
     unfinished.keep();
     for (const rundir::FileEntry& file : files) outcome.bytes += file.bytes;

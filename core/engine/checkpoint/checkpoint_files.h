@@ -25,7 +25,7 @@ struct RecordingHooks {
     /// Last frame of each ring now; these must be recorded before the checkpoint may be seen. Training thread.
     std::function<std::map<int, std::uint64_t>()> lastFrames = [] { return std::map<int, std::uint64_t>(); };
     /// Everything is synced under the dotted name: returns when the frames up to these are safe. Writing thread.
-    std::function<Result<void>(GlobalStep, const std::map<int, std::uint64_t>&)> beforePublish = [](GlobalStep, const std::map<int, std::uint64_t>&) { return Result<void>(); };
+    std::function<Result<void>(const std::map<int, std::uint64_t>&)> beforePublish = [](const std::map<int, std::uint64_t>&) { return Result<void>(); };
     /// Called now and then while the training thread waits for the disk.
     std::function<void()> whileWaiting = [] {};
 };

@@ -56,10 +56,10 @@ void Pulse::counters(const Counters& counters) {
     m_beat.step = counters.globalStep.value();
 }
 
-void Pulse::durableCheckpoint(GlobalStep step) {
+void Pulse::checkpointIsDurable() {
     {
         const std::lock_guard lock(m_mutex);
-        m_beat.durableCheckpoint = step.value();
+        ++m_beat.durableCheckpoints;
     }
     beat();
 }

@@ -24,7 +24,7 @@ public:
 
     void phase(live::Phase phase, std::int64_t done = 0, std::int64_t total = 0);
     void counters(const Counters& counters);
-    void durableCheckpoint(GlobalStep step);
+    void checkpointIsDurable();
     /// Number of the operation that this rank enters with the others, and which kind it is.
     void operation(std::int64_t number, live::Activity activity) {
         m_operation.store(number, std::memory_order_relaxed);

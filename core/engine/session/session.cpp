@@ -224,7 +224,7 @@ private:
             writer.emplace(FileSystem::real(), CheckpointPlace{m_run.checkpoints(), runId, m_number, configHash, setup.parallel->layout(), m_record.checkpoint},
                            setup.state, m_trainerRecord,
                            RecordingHooks{.lastFrames = [this] { return lastFrames(); },
-                                          .beforePublish = [this](GlobalStep step, const LastFrames& last) { return waitUntilRecorded(step, last); },
+                                          .beforePublish = [this](const LastFrames& last) { return waitUntilRecorded(last); },
                                           .whileWaiting = [this] { m_pulse.phase(live::Phase::Saving); }}, memoryForCopies());
         if (writer && !writer->waitsBecause().empty()) tell("warning", writer->waitsBecause(), {}, setup.progress.counters);
         TrainerParts parts = setup.parts();
@@ -269,8 +269,8 @@ private:
     }
 
     /// On the writing thread.
-    Result<void> waitUntilRecorded(GlobalStep step, const LastFrames& last) {
-        m_pulse.durableCheckpoint(step);
+    Result<void> waitUntilRecorded(const LastFrames& last) {
+        m_pulse.checkpointIsDurable();
         const auto isRecorded = [&] {
             return std::all_of(last.begin(), last.end(), [&](const auto& ring) { return m_segment->recordedSequence(ring.first) >= ring.second; });
         };

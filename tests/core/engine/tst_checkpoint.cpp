@@ -290,7 +290,7 @@ private Q_SLOTS:
         Bench saved(m_folder);
         saved.hooks.lastFrames = [] { return std::map<int, std::uint64_t>{{0, 17}}; };
         bool seenUnpublished = false;
-        saved.hooks.beforePublish = [&](GlobalStep, const std::map<int, std::uint64_t>& last) {
+        saved.hooks.beforePublish = [&](const std::map<int, std::uint64_t>& last) {
             seenUnpublished = last.at(0) == 17 && stdfs::exists(m_folder / ".s001-000000000/manifest.json") && !stdfs::exists(m_folder / "s001-000000000");
             return Result<void>();
         };
