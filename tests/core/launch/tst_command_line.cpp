@@ -283,7 +283,6 @@ private Q_SLOTS:
         QVERIFY(listFolder(trash)->empty());
         QVERIFY(std::filesystem::exists(outside / "s001-000000010/precious"));
     }
-    }
     void aCheckpointIsNotDeletedAgainstItsRule() {
         m_workspace->setScript("points 10; save; points 10; save; end stopped, 4");
         QCOMPARE(ask({"run", "digits-mlp"}).code, 4);
