@@ -1634,6 +1634,18 @@
             <translation>%1 个训练样本，每轮 %2 次更新</translation>
         </message>
         <message>
+            <source>%1 training samples, shared out by the plug-in</source>
+            <translation>%1 个训练样本，由插件分配</translation>
+        </message>
+        <message>
+            <source>Asking the plug-in for its curve</source>
+            <translation>正在向插件询问曲线</translation>
+        </message>
+        <message>
+            <source>The curve is not known: %1</source>
+            <translation>曲线未知：%1</translation>
+        </message>
+        <message>
             <source>%1, %2 in all</source>
             <translation>%1，共 %2 次</translation>
         </message>
@@ -1869,6 +1881,10 @@
     </context>
     <context>
         <name>lathe::pages::ResumeSheet</name>
+        <message>
+            <source>not known</source>
+            <translation>未知</translation>
+        </message>
         <message>
             <source>Same run, on from its newest checkpoint</source>
             <translation>同一运行，从最新检查点继续</translation>

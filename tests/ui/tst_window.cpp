@@ -2,6 +2,7 @@
 // timeout: 240
 // The real window by mouse and keyboard, on run folders as a trainer leaves them.
 #include "fixture_run.h"
+#include "stand_in_worker.h"
 #include "window_bench.h"
 
 #include "charts/run_charts.h"
@@ -12,6 +13,7 @@
 #include "pages/new_run_page.h"
 #include "pages/runs_delegate.h"
 #include "pages/runs_page.h"
+#include "pages/schedule_preview.h"
 #include "form/schema_form.h"
 #include "shell/message_bar.h"
 #include "theme/parts.h"
@@ -99,6 +101,25 @@ private Q_SLOTS:
         QVERIFY(m_bench->find<QPushButton>("start")->isEnabled());
         QTRY_COMPARE(label("dataSentence")->text(), QStringLiteral("1,797 images · 10 classes"));
         QTRY_VERIFY(label("plannedUpdates")->text().contains(QStringLiteral("updates an epoch")));
+    }
+    void theCurveOfAPluginIsDrawnAsItsWorkerSaysOrSaidToBeUnknown() {
+        auto& window = open();
+        const auto* preview = m_bench->find<pages::SchedulePreview>("schedulePreview");
+        QVERIFY(!preview->factors().empty());
+        {
+            const test::StandInWorker worker(R"(shift 3; printf '{"factors": ['; for step; do printf '0.25,'; done | sed 's/,$//'; printf ']}')");
+            window.newRunPage().model().setText(QStringLiteral("plugins.use"), QStringLiteral("mine"));
+            window.newRunPage().model().setText(QStringLiteral("schedule.name"), QStringLiteral("mine/flat"));
+            QTRY_VERIFY(preview->factors() == std::vector<double>(preview->steps().size(), 0.25));
+            QVERIFY(!label("scheduleNote")->isVisible());
+        }
+        const test::StandInWorker worker("echo 'The plug-in mine is not in your folder' >&2; exit 2");
+        window.newRunPage().model().setText(QStringLiteral("schedule.name"), QStringLiteral("mine/steep"));
+        QTRY_VERIFY(label("scheduleNote")->text().contains(QStringLiteral("The plug-in mine is not in your folder")));
+        QVERIFY(label("scheduleNote")->isVisible() && preview->factors().empty());
+        window.newRunPage().model().setText(QStringLiteral("schedule.name"), QStringLiteral("linear"));
+        QTRY_VERIFY(!preview->factors().empty());
+        QVERIFY(!label("scheduleNote")->isVisible());
     }
     void keysAndRailOpenEachPage() {
         auto& window = open();

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <cmath>
+
 namespace lathe::models {
 
 namespace {
@@ -27,10 +29,10 @@ SheetFacts factsOf(const QJsonObject& sheet) {
     SheetFacts facts;
     facts.step = qint64(sheet.value(QStringLiteral("step")).toDouble());
     const QJsonObject rate = sheet.value(QStringLiteral("learning_rate")).toObject(), updates = sheet.value(QStringLiteral("updates")).toObject();
-    facts.rateBefore = rate.value(QStringLiteral("before")).toDouble();
-    facts.rateAfter = rate.value(QStringLiteral("after")).toDouble();
+    facts.rateBefore = rate.value(QStringLiteral("before")).toDouble(std::nan(""));
+    facts.rateAfter = rate.value(QStringLiteral("after")).toDouble(std::nan(""));
     for (const QJsonValue& each : rate.value(QStringLiteral("curve")).toArray())
-        facts.curve.push_back({qint64(each[QStringLiteral("step")].toDouble()), each[QStringLiteral("before")].toDouble(), each[QStringLiteral("after")].toDouble()});
+        facts.curve.push_back({qint64(each[QStringLiteral("step")].toDouble()), each[QStringLiteral("before")].toDouble(std::nan("")), each[QStringLiteral("after")].toDouble(std::nan(""))});
     facts.plannedBefore = number(updates.value(QStringLiteral("planned_before")));
     facts.plannedAfter = number(updates.value(QStringLiteral("planned_after")));
     facts.left = number(updates.value(QStringLiteral("left")));

@@ -20,7 +20,7 @@ struct SheetFacts {
         double before = 0, after = 0;
     };
     qint64 step = 0;
-    double rateBefore = 0, rateAfter = 0;                          ///< of the next update
+    double rateBefore = 0, rateAfter = 0;                          ///< of the next update; here and in the curve nan: not known, a notice says why
     std::vector<RatePoint> curve;
     std::optional<qint64> plannedBefore, plannedAfter, left;       ///< updates
     QStringList notices;

@@ -1,5 +1,8 @@
 #include "pages/plan_card.h"
 
+#include "config/config.h"
+#include "config/plugin_list.h"
+#include "launch/worker_answer.h"
 #include "pages/schedule_preview.h"
 #include "plan/order.h"
 #include "plan/schedule.h"
@@ -41,7 +44,7 @@ QVBoxLayout* addPart(QVBoxLayout* column, QLabel*& head, const QString& title) {
 
 }  // namespace
 
-PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_model(model) {
+PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_model(model), m_curveJob(session::jobPool()) {
     theme::setRole(this, "card");
     setObjectName(QStringLiteral("planCard"));
     setFixedWidth(kWidth);
@@ -61,6 +64,11 @@ PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_
     QVBoxLayout* schedule = addPart(column, scheduleHead, tr("Learning rate"));
     m_schedule = new SchedulePreview;
     schedule->addWidget(m_schedule);
+    m_scheduleNote = theme::label({}, theme::TextRole::Caption, "muted");
+    m_scheduleNote->setObjectName(QStringLiteral("scheduleNote"));
+    m_scheduleNote->setWordWrap(true);
+    m_scheduleNote->hide();
+    schedule->addWidget(m_scheduleNote);
     m_updates = theme::label({}, theme::TextRole::Caption, "muted");
     m_updates->setObjectName(QStringLiteral("plannedUpdates"));
     m_updates->setWordWrap(true);
@@ -185,7 +193,10 @@ void PlanCard::refreshPlan() {
     }
     const QLocale locale;
     if (m_trainSamples && *m_trainSamples > 0) {
-        const QString perEpoch = tr("%1 training samples, %2 updates an epoch").arg(locale.toString(qint64(*m_trainSamples)), locale.toString(qint64(shape.updatesPerEpoch().value_or(0))));
+        const auto updates = shape.updatesPerEpoch();
+        const QString samples = locale.toString(qint64(*m_trainSamples));
+        const QString perEpoch = updates ? tr("%1 training samples, %2 updates an epoch").arg(samples, locale.toString(qint64(*updates)))
+                                         : tr("%1 training samples, shared out by the plug-in").arg(samples);
         m_updates->setText(planned ? tr("%1, %2 in all").arg(perEpoch, locale.toString(qint64(*planned))) : tr("%1, no end planned").arg(perEpoch));
     } else {
         m_updates->setText(tr("How many updates that is depends on the data."));
@@ -194,7 +205,32 @@ void PlanCard::refreshPlan() {
     const bool isKnown = (plan::hasLength(config.schedule) && config.schedule.totalUpdates) || planned;
     const config::ScheduleSection schedule = plan::scheduleOf(config, planned.value_or(kSomeUpdates));
     const std::int64_t shown = plan::hasLength(schedule) ? *schedule.totalUpdates : planned.value_or(kSomeUpdates);
-    m_schedule->setSchedule(schedule, config.optimizer.learningRate, std::max<std::int64_t>(1, shown), isKnown);
+    drawSchedule(config, schedule, std::max<std::int64_t>(1, shown), isKnown);
+}
+
+/// The curve of a plug-in comes from a worker, which takes its time; what was asked last is drawn.
+void PlanCard::drawSchedule(const config::RunConfig& config, const config::ScheduleSection& schedule, std::int64_t updates, bool isKnown) {
+    config::RunConfig asked;
+    asked.schedule = schedule;
+    asked.plugins = config.plugins;
+    const std::string question = config::pluginOf(schedule.name).empty() ? std::string() : config::toYaml(asked) + std::to_string(updates);
+    const std::vector<double> drawn = !question.empty() && question == m_askedCurve ? m_schedule->factors() : std::vector<double>();
+    m_schedule->setSchedule(schedule, config.optimizer.learningRate, updates, isKnown);
+    const std::vector<std::int64_t> steps = m_schedule->steps();
+    if (!question.empty() && question == m_askedCurve) return m_schedule->setFactors(drawn);
+    m_askedCurve = question;
+    m_curveJob.cancel();
+    m_scheduleNote->hide();
+    if (question.empty()) return m_schedule->setFactors(*launch::factorsAt(config, schedule, steps));
+    m_scheduleNote->setText(tr("Asking the plug-in for its curve"));
+    m_scheduleNote->show();
+    m_curveJob.start([asked, steps](const session::NewestJob::Cancelled&) { return launch::factorsAt(asked, asked.schedule, steps); },
+                     [this](Result<std::vector<double>> factors) {
+                         m_scheduleNote->setVisible(!factors.ok());
+                         if (factors.ok()) return m_schedule->setFactors(std::move(factors).value());
+                         m_scheduleNote->setText(tr("The curve is not known: %1").arg(toQt(factors.error().text())));
+                         m_askedCurve.clear();  // the next change asks again
+                     });
 }
 
 }  // namespace lathe::pages

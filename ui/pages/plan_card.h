@@ -3,10 +3,12 @@
 #pragma once
 
 #include "form/form_model.h"
+#include "session/background.h"
 
 #include <QFrame>
 
 #include <optional>
+#include <string>
 
 class QLabel;
 class QVBoxLayout;
@@ -36,6 +38,7 @@ private:
     void refreshProblems();
     void refreshChanges();
     void refreshPlan();
+    void drawSchedule(const config::RunConfig& config, const config::ScheduleSection& schedule, std::int64_t updates, bool isKnown);
     void addLink(QVBoxLayout* list, const QString& key, const QString& title, const QString& text, const char* tone, bool rich = false);
     QString fieldTitle(const QString& key) const;
 
@@ -47,6 +50,9 @@ private:
     QLabel* m_changesHead;
     QVBoxLayout* m_changes;
     SchedulePreview* m_schedule;
+    QLabel* m_scheduleNote;               ///< why no curve is drawn
+    session::NewestJob m_curveJob;        ///< asks the plug-in whose curve it is
+    std::string m_askedCurve;             ///< what it asks, or has asked
     QLabel* m_updates;
     QLabel* m_command;
     bool m_pending = false;

@@ -8,7 +8,7 @@
 #include <QPainter>
 #include <QPolygonF>
 
-#include <algorithm>
+#include <cmath>
 
 namespace lathe::pages {
 
@@ -32,7 +32,9 @@ void RatePreview::paintEvent(QPaintEvent*) {
     painter.setFont(theme::textFont(theme::TextRole::Caption));
     const QRectF plot(0.5, 16.5, width() - 1, height() - 36);
     double peak = 0;
-    for (const auto& point : m_curve) peak = std::max({peak, point.before, point.after});
+    for (const auto& point : m_curve)
+        for (const double rate : {point.before, point.after})
+            if (rate > peak) peak = rate;
     const double last = double(m_curve.back().step);
     const auto place = [&](double step, double rate) { return QPointF(plot.left() + plot.width() * step / last, plot.bottom() - (peak > 0 ? rate / peak : 0) * plot.height()); };
     painter.setPen(c.muted);
@@ -42,8 +44,8 @@ void RatePreview::paintEvent(QPaintEvent*) {
     painter.drawLine(plot.bottomLeft(), plot.bottomRight());
     QPolygonF before, after;
     for (const auto& point : m_curve) {
-        before << place(double(point.step), point.before);
-        if (point.step >= m_from) after << place(double(point.step), point.after);
+        if (!std::isnan(point.before)) before << place(double(point.step), point.before);
+        if (point.step >= m_from && !std::isnan(point.after)) after << place(double(point.step), point.after);
     }
     painter.setPen(QPen(c.muted, 1.25, Qt::DashLine, Qt::FlatCap, Qt::RoundJoin));
     painter.drawPolyline(before);

@@ -14,6 +14,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <cmath>
+
 namespace lathe::pages {
 namespace {
 
@@ -221,6 +223,8 @@ void ResumeSheet::take(const QByteArray& json, const QString& sentence) {
     m_accept->setEnabled(false);
 }
 
+QString ResumeSheet::rateText(double rate) { return std::isnan(rate) ? tr("not known") : toQt(shortText(rate)); }
+
 void ResumeSheet::showFacts() {
     const models::SheetFacts& facts = m_model.facts();
     m_accept->setEnabled(m_current && facts.wouldStart);
@@ -228,7 +232,7 @@ void ResumeSheet::showFacts() {
     const bool reached = facts.refusedKey == QLatin1String("run.epochs") || facts.refusedKey == QLatin1String("run.max_updates");
     // The command line says what to type there; here it is a row.
     m_problem->setText(reached ? tr("%1. Ask for more in “%2”.").arg(facts.refused.section(QLatin1Char(';'), 0, 0), m_model.label(facts.refusedKey)) : facts.refused);
-    const QString before = toQt(shortText(facts.rateBefore)), after = toQt(shortText(facts.rateAfter));
+    const QString before = rateText(facts.rateBefore), after = rateText(facts.rateAfter);
     m_rate->setText(before == after ? tr("%1 at the next update, as planned").arg(after) : tr("%1 instead of %2 at the next update").arg(after, before));
     m_preview->setCurve(facts.curve, facts.step);
     QString left = facts.left ? countText(*facts.left) : tr("not known before the data are read");

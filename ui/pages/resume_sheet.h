@@ -40,6 +40,7 @@ private:
     void ask();
     void take(const QByteArray& json, const QString& sentence);
     void showFacts();
+    static QString rateText(double rate);
     QString verb() const;
 
     SheetQuestion m_question;

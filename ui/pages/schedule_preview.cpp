@@ -1,7 +1,6 @@
 #include "pages/schedule_preview.h"
 
 #include "base/number_text.h"
-#include "plan/schedule.h"
 #include "session/qt_text.h"
 #include "theme/theme.h"
 
@@ -20,11 +19,24 @@ SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
 }
 
 void SchedulePreview::setSchedule(const config::ScheduleSection& schedule, double peak, std::int64_t updates, bool updatesKnown) {
-    m_schedule = schedule;
+    m_factors.clear();
     m_peak = peak;
     m_updates = updates;
     m_updatesKnown = updatesKnown;
     setAccessibleDescription(tr("%1, peak %2, %3 warm-up updates").arg(session::toQt(schedule.name), session::toQt(shortText(peak))).arg(schedule.warmupUpdates));
+    update();
+}
+
+std::vector<std::int64_t> SchedulePreview::steps() const {
+    constexpr std::int64_t kMost = 400;
+    const std::int64_t last = std::max<std::int64_t>(1, m_updates - 1), points = std::min(last, kMost);
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i <= points; ++i) all.push_back(last * i / points);
+    return all;
+}
+
+void SchedulePreview::setFactors(std::vector<double> factors) {
+    m_factors = std::move(factors);
     update();
 }
 
@@ -44,14 +56,10 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(c.borderStrong, 1));
     painter.drawLine(plot.bottomLeft(), plot.bottomRight());
 
-    const std::int64_t last = std::max<std::int64_t>(1, m_updates - 1);
-    const int points = int(std::min<std::int64_t>(last, 400));
+    const std::vector<std::int64_t> at = steps();
     QPolygonF line;
-    for (int i = 0; i <= points; ++i) {
-        const std::int64_t applied = last * i / std::max(1, points);
-        const double factor = plan::factorAt(m_schedule, GlobalStep(applied));
-        line << QPointF(plot.left() + plot.width() * double(applied) / double(last), plot.bottom() - factor * plot.height());
-    }
+    for (std::size_t i = 0; i < m_factors.size() && i < at.size(); ++i)
+        line << QPointF(plot.left() + plot.width() * double(at[i]) / double(at.back()), plot.bottom() - m_factors[i] * plot.height());
     painter.setPen(QPen(theme::curveColor(0), 1.75, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.drawPolyline(line);
 }
