@@ -349,8 +349,8 @@ constexpr void describe(V& v, Of<GuardSection>) {
       {.minimum = 8, .maximum = 1000, .unit = "updates", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::onOutOfMemory, "on_out_of_memory", "Out of memory", "When memory runs out in an update: stop with what would help, or halve the micro-batches for the rest of the run and begin the update again. The samples of an update stay the same; its numbers do but for rounding and BatchNorm, and depend on the room that the machine had.",
       {.choices = "stop|halve", .level = Level::Advanced, .applies = Applies::Resume});
-    v(&S::onHang, "on_hang", "Hang", "When a rank gives no sign of life or does not get on it is named within seconds, with the stacks of all ranks; after parallel.wait_seconds the run is ended, or it is waited for as long as it takes.",
-      {.choices = "stop|wait", .level = Level::Advanced, .applies = Applies::Resume});
+    v(&S::onHang, "on_hang", "Hang", "When a rank gives no sign of life or does not get on it is named within seconds, with the stacks of all ranks; after parallel.wait_seconds all ranks are ended and the run goes on from its newest checkpoint (at most run.restarts_per_hour times, and not after a hang at the same update with the same stack), or it ends, or waits for as long as it takes.",
+      {.choices = "restart|stop|wait", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::onWorse, "on_worse", "Worse evaluation", "When an evaluation is worse than the best one so far: go on, pause, go back to the last good checkpoint at a lower rate, or stop.",
       {.choices = "go_on|pause|roll_back|stop", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::worseBy, "worse_by", "Worse by", "How far below the best an evaluation may be without counting as worse.",

@@ -165,7 +165,7 @@ struct GuardSection {
     double explosionFactor = 20;                     ///< times the median gradient norm
     std::int64_t window = 100;                       ///< applied updates that both are judged by, [8, 1000]
     std::string onOutOfMemory = "stop";              ///< stop | halve: memory runs out in an update
-    std::string onHang = "stop";                     ///< stop | wait: a rank does not get on, after parallel.wait_seconds
+    std::string onHang = "restart";                  ///< restart | stop | wait: a rank does not get on, after parallel.wait_seconds
     std::string onWorse = "go_on";                   ///< go_on | pause | roll_back | stop: an evaluation is worse than the best one
     double worseBy = 0;                              ///< by more than this
     std::int64_t worseInARow = 1;                    ///< so many evaluations one after the other

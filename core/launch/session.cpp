@@ -428,9 +428,10 @@ void Session::goBack(SessionEnd& end) {
     else end = {State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
 }
 
-/// A crash: the next session is planned as for going back.
+/// A crash, or a hang that is wished to be treated as one: the next session is planned as for going back.
 void Session::restart(SessionEnd& end) {
-    const Crash crash{now(), m_book->lastAttempt(), crashCause(factsOfEnd().end)};
+    const bool hung = m_record.hang && m_config.guard.onHang == "restart";
+    const Crash crash = hung ? crashByHang() : Crash{now(), m_book->lastAttempt(), crashCause(factsOfEnd().end)};
     if (crash.cause.empty() || m_record.replay || m_removed) return;
     const RestartChoice choice = chooseRestart(m_crashes, crash, m_config.run.restartsPerHour);
     if (choice.why.empty()) return;

@@ -76,6 +76,7 @@ private:
     void tellStacks();
     void endHang(const HangDoctor::Beats& beats);
     rundir::HangRecord hangRecord() const;
+    Crash crashByHang() const;
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
     bool isProgram() const { return m_command || m_adopted; }

@@ -36,7 +36,7 @@ void Session::lookForHang() {
     m_doctor.look(beats, now());
     const auto& found = m_doctor.finding();
     if (m_hang && (!found || found->rank != m_hang->rank)) {
-        tellEvent("hang_over", (world() > 1 ? "Rank " + std::to_string(m_hang->rank) : std::string("The worker")) + " gets on again, after " + shortText(m_hang->seconds, 3) + " s",
+        if (!m_workers->end(m_hang->rank)) tellEvent("hang_over", (world() > 1 ? "Rank " + std::to_string(m_hang->rank) : std::string("The worker")) + " gets on again, after " + shortText(m_hang->seconds, 3) + " s",
                   textOf({{"rank", m_hang->rank}, {"seconds", m_hang->seconds}}));
         m_hang.reset();
         m_stackReader.reset();
@@ -74,6 +74,12 @@ void Session::tellStacks() {
 
 rundir::HangRecord Session::hangRecord() const {
     return {m_hang->rank, m_hang->beat.attempt, placeOf(m_hang->beat), m_stackReader->stacks()[static_cast<std::size_t>(m_hang->rank)].digest()};
+}
+
+/// The same update with the same stack is the same cause.
+Crash Session::crashByHang() const {
+    const rundir::HangRecord& hang = *m_record.hang;
+    return {now(), hang.attempt, "a hang in " + hang.place + (hang.stack.empty() ? "" : " with the stack " + hang.stack)};
 }
 
 /// What takes long for good reason is named, and waited for. One process alone that somebody stopped holds up nobody.

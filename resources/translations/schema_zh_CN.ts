@@ -824,8 +824,8 @@
             <translation>停滞</translation>
         </message>
         <message>
-            <source>When a rank gives no sign of life or does not get on it is named within seconds, with the stacks of all ranks; after parallel.wait_seconds the run is ended, or it is waited for as long as it takes.</source>
-            <translation>某个进程没有响应或停滞不前时，会在数秒内指出它并记录所有进程的调用栈；超过 parallel.wait_seconds 后结束运行，或一直等待。</translation>
+            <source>When a rank gives no sign of life or does not get on it is named within seconds, with the stacks of all ranks; after parallel.wait_seconds all ranks are ended and the run goes on from its newest checkpoint (at most run.restarts_per_hour times, and not after a hang at the same update with the same stack), or it ends, or waits for as long as it takes.</source>
+            <translation>某个进程没有响应或停滞不前时，会在数秒内指出它并记录所有进程的调用栈；超过 parallel.wait_seconds 后结束所有进程并从最新检查点继续（每小时至多 run.restarts_per_hour 次，若在同一更新处以相同调用栈再次停滞则不再继续），或结束运行，或一直等待。</translation>
         </message>
         <message>
             <source>Worse evaluation</source>

@@ -73,7 +73,7 @@ private Q_SLOTS:
 
     // all ranks say where they are, also the one that sleeps
     void sleepingRankIsNamedWithItsStackAndEnded() {
-        auto process = started({"plugins.hungry.sleep_at=1000", "plugins.hungry.on_rank=1", "parallel.wait_seconds=4"});
+        auto process = started({"plugins.hungry.sleep_at=1000", "plugins.hungry.on_rank=1", "parallel.wait_seconds=4", "guard.on_hang=stop"});
         const Answer answer = Workspace::finish(*process, 60'000);
         QCOMPARE(answer.code, static_cast<int>(ExitCode::Interrupted));
         const rundir::RunFolder run = m_work->latest();
@@ -89,6 +89,21 @@ private Q_SLOTS:
         QVERIFY(log.find("==== stack ") != std::string::npos);
         const auto own = readFile(run.supervisorLog(), 1u << 20).value();
         QVERIFY2(own.find("Stacks of all ranks") != std::string::npos, own.c_str());
+    }
+
+    void ranksAreStartedAgainUnlessTheyHangAtTheSamePlace() {
+        auto process = started({"plugins.hungry.sleep_at=1000", "plugins.hungry.on_rank=1", "parallel.wait_seconds=3", "checkpoint.every=300 updates"});
+        const Answer answer = Workspace::finish(*process, 90'000);
+        QCOMPARE(answer.code, static_cast<int>(ExitCode::Interrupted));
+        const rundir::RunFolder run = m_work->latest();
+        QCOMPARE(rundir::newestSession(run), 2);
+        QVERIFY(eventsOf(run, "hang").size() >= 2);
+        QCOMPARE(eventsOf(run, "restarted").size(), std::size_t(1));
+        const auto first = rundir::readSession(run, 1).value(), second = rundir::readSession(run, 2).value();
+        QVERIFY(first.hang && second.hang && !first.hang->stack.empty() && *first.hang == *second.hang);
+        QCOMPARE(first.hang->attempt, 1000);
+        QVERIFY2(second.why.find("does not go on by itself") != std::string::npos, second.why.c_str());
+        QCOMPARE(second.counters->globalStep.value(), 1000);   // it went on from update 900 and came as far again
     }
 
     void oneProcessAloneIsNamedToo() {

@@ -148,7 +148,7 @@ private Q_SLOTS:
 
     /// SEMANTICS L1: one that hangs
     void stoppedRankEndsTheRun() {
-        auto process = started({"parallel.ranks=2", "parallel.wait_seconds=3"});
+        auto process = started({"parallel.ranks=2", "parallel.wait_seconds=3", "guard.on_hang=stop"});
         const auto run = running(5);
         const pid_t other = pidOf(run, 0);
         ::kill(pidOf(run, 1), SIGSTOP);
