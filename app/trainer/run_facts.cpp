@@ -44,8 +44,10 @@ json metricsJson(const std::map<std::string, std::string>& metrics) {
 
 json checkpointsJson(const RunFolder& run) {
     const auto user = rundir::readUser(run);
+    const bool isUp = rundir::isAlive(launch::standingOf(run).state);
     json list = json::array();
     for (const auto& info : rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>())) {
+        if (isUp && info.folder.starts_with('.')) continue;  // it is just being written
         const bool usable = info.problem.empty();
         list.push_back({{"step", info.step.value()}, {"session", info.session}, {"folder", info.folder}, {"valid", usable}, {"problem", usable ? json() : json(info.problem)},
                         {"metrics", metricsJson(info.metrics)}, {"bytes", info.bytes}, {"saved", timeJson(info.wallNs)}, {"best", info.best}, {"pinned", info.pinned},

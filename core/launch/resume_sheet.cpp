@@ -157,6 +157,8 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
     if (!beginsAnew && !after.schedule.totalUpdates && sheet.plannedAfter && *sheet.plannedAfter != newLength && plan::hasLength(after.schedule))
         sheet.notices.push_back("The run will be " + std::to_string(*sheet.plannedAfter) + " updates long; its learning-rate curve keeps "
                                 + std::to_string(newLength) + " unless a new curve is asked for");
+    if (sheet.rateAfter == 0 && sheet.plannedAfter && *sheet.plannedAfter > sheet.step.value())
+        sheet.notices.push_back("The learning rate is 0 from here on: nothing would be learned. A new curve (--new-curve) or another schedule.total_updates mends that");
 }
 
 /// The session whose configuration belongs to what is loaded.

@@ -204,6 +204,10 @@ RingReader::Batch RingReader::read(std::size_t maxBytes) {
             ++jumps;
             continue;
         }
+        if (written - m_position > impl.ringBytes) {  // no honest writer says so: there is no room for that much
+            m_position = written;
+            break;
+        }
         const FrameHead head = readHead(impl.word(m_ring, m_position).load(std::memory_order_relaxed),
                                         impl.word(m_ring, m_position + 8).load(std::memory_order_relaxed));
         const std::size_t bytes = frameBytes(head.payloadBytes);

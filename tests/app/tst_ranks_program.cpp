@@ -212,7 +212,7 @@ private Q_SLOTS:
         std::vector<std::string> names;
         for (const auto& event : answer.json()) names.push_back(event["event"]);
         QCOMPARE(names, (std::vector<std::string>{"window", "share", "weights", "forward", "loss", "backward", "reduce", "unscale", "norm", "verdict", "clip",
-                                                  "optimizer", "buffers", "scale", "counters", "agree", "log", "evaluate", "save"}));
+                                                  "optimizer", "buffers", "counters", "scale", "log", "agree", "evaluate", "save"}));
     }
 
 private:

@@ -112,7 +112,7 @@ private Q_SLOTS:
         const std::string checkpoint = run.newestCheckpoint();
         QVERIFY(!checkpoint.empty());
         const auto step = rundir::parseCheckpointName(checkpoint)->step.value();
-        QVERIFY(step >= 20);
+        QVERIFY(step >= 10);  // that of update 20 may have been on its way to the disk; it began when the one before was there
         rows.resize(static_cast<std::size_t>(step));  // what came after the checkpoint is lost and done again
         run.start(upTo(config, 60), checkpoint);
         QVERIFY(run.wait());
@@ -158,7 +158,7 @@ private Q_SLOTS:
         std::int64_t newest = 0;
         for (int round = 0; round < 10; ++round) {
             run.start(config, run.newestCheckpoint());
-            const auto wanted = static_cast<std::size_t>(2 + random.bounded(4));
+            const auto wanted = static_cast<std::size_t>(3 + random.bounded(4));  // the second save begins when the first is on the disk
             while (run.running() && run.rows().size() < wanted) run.record();
             QElapsedTimer pause;  // to land anywhere within an update and its save
             pause.start();

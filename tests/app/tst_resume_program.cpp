@@ -191,7 +191,7 @@ private:
     /// An endless run, saved every 10 updates, once it has recorded `updates`.
     QString startInBackground(QProcess& process, std::size_t updates) {
         const QString name = QString("background%1").arg(++m_background);
-        process.start(LATHE_BIN_DIR "/lathe-trainer", {"run", m_config, "--json", "--set", "run.max_updates=1000000", "--set", "checkpoint.every=10",
+        process.start(LATHE_BIN_DIR "/lathe-trainer", {"run", m_config, "--json", "--set", "run.max_updates=1000000", "--set", "run.restarts_per_hour=0", "--set", "checkpoint.every=10",
                                                        "--set", "run.name=" + name});
         QString id;
         QElapsedTimer timer;

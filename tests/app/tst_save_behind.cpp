@@ -147,7 +147,7 @@ private:
         for (const QString& setting : settings) words << "--set" << setting;
         return m_work.start(words);
     }
-    std::unique_ptr<QProcess> started(QStringList settings) const { return launch(settings << "run.max_updates=100000" << "checkpoint.keep_last=3"); }
+    std::unique_ptr<QProcess> started(QStringList settings) const { return launch(settings << "run.restarts_per_hour=0" << "run.max_updates=100000" << "checkpoint.keep_last=3"); }
     rundir::RunFolder running(std::int64_t updates) const {
         std::optional<rundir::RunFolder> found;
         const bool there = eventually([&] {

@@ -113,7 +113,7 @@ class TestRecords : public QObject {
     QSlider* slider() const { return m_bench->find<QSlider>("recordSlider"); }
     QString text() const { return m_bench->find<QPlainTextEdit>("recordText")->toPlainText(); }
     QString problem() const { return m_bench->find<QLabel>("recordProblem")->text(); }
-    QString where() const { return m_bench->find<QLabel>("recordWhere")->text(); }
+    QString where() const { return m_bench->find<theme::ElidedLabel>("recordWhere")->fullText(); }
     QStringList listed() const {
         QStringList rows;
         for (int row = 0; row < names()->model()->rowCount(); ++row) {

@@ -57,6 +57,7 @@ RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, con
         if (auto record = rundir::readSession(run, facts.mark.session); record.ok()) facts.memory = std::move(record->memory);
     if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned) {
         facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
+        if (rundir::isAlive(facts.standing.state)) std::erase_if(*facts.checkpoints, [](const auto& info) { return info.folder.starts_with('.'); });  // just being written
         if (auto next = launch::goesNext(run); next.ok()) facts.goesNext = std::move(*next);
     }
     return facts;

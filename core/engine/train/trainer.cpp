@@ -184,6 +184,7 @@ void Trainer::settle(const UpdateResult& result) {
 }
 
 void Trainer::checkTarget() {
+    constexpr std::int64_t kHopelessRow = 10;   // so many skips on end no scale or spike explains
     const Counters& at = m_progress.counters;
     std::string where = " at update " + std::to_string(at.globalStep.value());
     if (at.skippedUpdates.value() > 0) where += " (" + std::to_string(at.skippedUpdates.value()) + " more were skipped)";
@@ -194,6 +195,9 @@ void Trainer::checkTarget() {
     else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs && at.globalStep.value() == 0)
         end(rundir::State::Diverged, "No update could be applied: each of " + std::to_string(at.updateAttempts.value()) +
             " was skipped, as the events tell. Look for huge values in the data, or lower optimizer.learning_rate", false);
+    else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs && m_progress.skippedInARow >= kHopelessRow)
+        end(rundir::State::Diverged, "The last " + std::to_string(m_progress.skippedInARow) + " updates of the run were skipped, as the events tell. Go back to a checkpoint and lower "
+            "optimizer.learning_rate", false);
     else if (m_settings.epochs && at.epoch.value() >= *m_settings.epochs)
         end(rundir::State::Completed, "Finished " + std::to_string(at.epoch.value()) + (at.epoch.value() == 1 ? " epoch" : " epochs") + where +
             ", learning rate at " + shortText(m_parts.curve->factorAt(GlobalStep(std::max<std::int64_t>(0, at.globalStep.value() - 1)))) +

@@ -37,15 +37,16 @@ bool BestValue::take(const Metrics& metrics, GlobalStep step) {
     const auto found = metrics.find(m_metric);
     const double value = found == metrics.end() ? std::nan("") : found->second;
     const auto gainOver = [&](double known) { return m_higherIsBetter ? value - known : known - value; };
-    const bool better = !std::isnan(value) && (!m_value || gainOver(*m_value) > 0);
-    const bool gained = !std::isnan(value) && (!m_mark || gainOver(*m_mark) > m_minDelta);
     const auto loss = metrics.find("loss");
+    const bool isSound = !std::isnan(value) && (loss == metrics.end() || !std::isnan(loss->second));   // a model that gives NaN guesses well by chance
+    const bool better = isSound && (!m_value || gainOver(*m_value) > 0);
+    const bool gained = isSound && (!m_mark || gainOver(*m_mark) > m_minDelta);
     const bool tied = m_value && value == *m_value && m_loss && loss != metrics.end() && loss->second < *m_loss;
     m_stale = gained ? 0 : m_stale + 1;
     if (gained) m_mark = value;
     if (!better && !tied) return false;
     m_value = value;
-    m_loss = loss == metrics.end() || std::isnan(loss->second) ? std::nullopt : std::optional(loss->second);
+    m_loss = loss == metrics.end() ? std::nullopt : std::optional(loss->second);
     m_step = step;
     return true;
 }

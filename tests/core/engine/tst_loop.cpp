@@ -467,6 +467,19 @@ private Q_SLOTS:
         QVERIFY(f.saver.steps.empty());
     }
 
+    void aRunThatEndsInARowOfSkipsHasDiverged() {
+        for (const int skips : {9, 10}) {
+            Fixture f;
+            f.windows.batches = ones(4);
+            for (int i = 0; i < skips; ++i) f.windows.batches.push_back(batchOf({{std::nan("")}}, 4 + i));
+            f.settings.epochs = 1;
+            f.settings.maxSkippedInARow = 50;
+            const Ending ending = f.run(1);
+            QCOMPARE(ending.state, skips < 10 ? rundir::State::Completed : rundir::State::Diverged);
+            QVERIFY2(skips < 10 || ending.why.find("last 10 updates") != std::string::npos, ending.why.c_str());
+        }
+    }
+
     /// SEMANTICS P10: asked for after the first micro-batch of a window, made after the last
     void aSaveAskedForWithinAWindowWaitsForItsEnd() {
         Fixture f;

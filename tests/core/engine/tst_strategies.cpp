@@ -85,6 +85,7 @@ private Q_SLOTS:
         section.patience = 2;
         BestValue best = BestValue::make(section, {{"accuracy", true}}).value();
         QVERIFY(!best.take({{"accuracy", std::nan("")}}, GlobalStep(1)));
+        QVERIFY(!best.take({{"accuracy", 0.9}, {"loss", std::nan("")}}, GlobalStep(1)));   // guessed well by chance
         QVERIFY(best.take({{"accuracy", 0.5}}, GlobalStep(2)));
         QVERIFY(best.take({{"accuracy", 0.54}}, GlobalStep(3)));
         QVERIFY(!best.patienceUsedUp());

@@ -382,8 +382,11 @@ private Q_SLOTS:
     /// SEMANTICS C5
     void aNewCurveStaysAskedForUntilACheckpointHasIt() {
         m_workspace->setScript("points 10; save; end completed, 0");
-        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.max_updates=10"}).code, 0);
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.max_updates=10", "--set", "run.epochs=none", "--set", "schedule.name=cosine", "--set", "schedule.final_factor=0", "--set",
+                      "schedule.warmup_updates=0"}).code, 0);
         const auto run = m_workspace->latest();
+        QVERIFY(ask({"continue", "latest", "--dry-run", "--set", "run.max_updates=40"}).out.find("nothing would be learned") != std::string::npos);
+        QVERIFY(ask({"continue", "latest", "--dry-run", "--set", "run.max_updates=40", "--new-curve"}).out.find("nothing would be learned") == std::string::npos);
         m_workspace->setScript("points 5; end failed, 1");
         ask({"continue", "latest", "--set", "run.max_updates=40", "--new-curve"});
         QVERIFY(ask({"continue", "latest", "--dry-run"}).out.find("keeps 10") == std::string::npos);
