@@ -25,15 +25,16 @@ static Result<std::filesystem::path> checkpointFolder(const Options& options) {
     return found.first.checkpoints() / found.second;
 }
 
-/// What was found damaged in the background and is whole now (the file was put back, the disk could be read again) can be
-/// used again.
-static void clearDamage(const std::filesystem::path& folder, const rundir::Verification& found) {
+/// Damage is kept with the checkpoint, so that nobody offers it; what was damaged and is whole now (the file was put back, the
+/// disk could be read again) can be used again.
+static void noteDamage(const std::filesystem::path& folder, const rundir::Verification& found) {
     const auto before = rundir::readVerified(folder);
-    if (!before || before->badFiles.empty() || !found.ok()) return;
+    if (found.ok() && (!before || before->badFiles.empty())) return;
     const rundir::RunFolder run(folder.parent_path().parent_path());
+    if (!rundir::readManifest(run)) return;  // a copy somewhere else
     const auto lock = rundir::RunLock::acquire(run.lock());  // of a live run its supervisor has it
     const auto written = lock ? rundir::writeVerified(FileSystem::real(), folder, found, Clock::system().wallNs()) : Result<void>(lock.error());
-    if (!written) tell("It is still listed as damaged: " + written.error().text());
+    if (!written) tell("The list of checkpoints does not know of it: " + written.error().text());
 }
 
 ExitCode verify(const Options& options) {
@@ -42,7 +43,7 @@ ExitCode verify(const Options& options) {
     if (!folder) return fail(options, folder.error());
     const auto checked = rundir::verifyCheckpoint(*folder);
     if (!checked) return fail(options, checked.error());
-    clearDamage(*folder, *checked);
+    noteDamage(*folder, *checked);
     std::vector<std::string> bad;
     for (const rundir::BadFile& file : checked->badFiles) bad.push_back(file.text());
     if (options.json) {

@@ -305,7 +305,7 @@ constexpr void describe(V& v, Of<ParallelSection>) {
 template <typename V>
 constexpr void describe(V& v, Of<EvaluationSection>) {
     using S = EvaluationSection;
-    v(&S::every, "every", "Evaluate every", "How often the model is evaluated; the end of the run always is.", {.applies = Applies::Resume});
+    v(&S::every, "every", "Evaluate every", "How often the model is evaluated; the end of the run always is. In a run of one epoch, each epoch means 20 times.", {.applies = Applies::Resume});
     v(&S::batchSize, "batch_size", "Batch size", "Samples in an evaluation batch.",
       {.minimum = 1, .maximum = 1e6, .unit = "samples", .none = "as in training", .example = "256", .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::metrics, "metrics", "Metrics", "What an evaluation measures beside the loss; empty takes the usual ones of the task. Classification has top3_accuracy, top5_accuracy, precision, recall and f1 (of the second of two classes; or with _micro, _macro over all) and auc.",

@@ -435,6 +435,10 @@ void Session::restart(SessionEnd& end) {
     if (crash.cause.empty() || m_record.replay || m_removed) return;
     const RestartChoice choice = chooseRestart(m_crashes, crash, m_config.run.restartsPerHour);
     if (choice.why.empty()) return;
+    if (m_control.pause) {   // somebody wanted it to stand still
+        end.why += ". It does not go on by itself, since it was paused";
+        return;
+    }
     const auto planned = choice.goesOn ? planRestart(m_run) : Result<int>(Error{ErrorCode::Stopped, choice.why, {}, {}});
     if (!planned) {
         end.why += ". It does not go on by itself: " + planned.error().sentence;

@@ -52,7 +52,8 @@ static SessionEnd judgeWithoutAccount(const EndFacts& facts) {
             return {State::OutOfMemory, "The system ended the worker because memory ran out; use a smaller data.batch_size "
                                         "(accumulation.micro_batches makes up for it) or a smaller model"};
         }
-        return {State::Killed, withTail("The worker was ended by signal " + signalText(*facts.exit.signal), facts.logTail)};
+        // SIGKILL comes from outside: what the log ends with has nothing to do with it.
+        return {State::Killed, withTail("The worker was ended by signal " + signalText(*facts.exit.signal), *facts.exit.signal == SIGKILL ? std::string() : facts.logTail)};
     }
     if (!facts.exit.code) return {State::Failed, withTail("The worker ended and nobody knows how", facts.logTail)};
     switch (static_cast<ExitCode>(*facts.exit.code)) {

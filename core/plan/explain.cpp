@@ -120,7 +120,8 @@ std::vector<UpdateEvent> explainUpdate(const config::RunConfig& config) {
     if (isFp16) events.push_back({"scale", "doubles after " + countText(config.precision.scaleGrowthUpdates, "update") + " without an overflow (fp16)"});
     events.push_back({"log", "every " + toText(config.telemetry.logEvery)});
     if (several) events.push_back({"agree", "what any rank asks for (log, roll back, pause, evaluate, save, stop) is done on all ranks, at this update"});
-    events.push_back({"evaluate", "when due (" + toText(config.evaluation.every) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") +
+    const bool inOneEpoch = config.run.epochs == 1 && config.evaluation.every == Interval{Interval::Unit::Epochs, 1};   // see evaluationInterval()
+    events.push_back({"evaluate", "when due (" + (inOneEpoch ? std::string("20 times in the run's one epoch") : toText(config.evaluation.every)) + "); then best, " + (config.schedule.name == "plateau" ? "plateau, " : "") +
                       "early stop. A save that is due as well is made before it, too, so that nothing is lost with it"});
     events.push_back({"save", "when due (" + toText(config.checkpoint.every) + ")" + (config.checkpoint.keepBest > 0 ? ", and after an evaluation that is the best" : "") +
                       (several ? "; the first rank writes" : "") +

@@ -468,8 +468,8 @@
             <translation>评估间隔</translation>
         </message>
         <message>
-            <source>How often the model is evaluated; the end of the run always is.</source>
-            <translation>评估模型的频率；运行结束时总会评估。</translation>
+            <source>How often the model is evaluated; the end of the run always is. In a run of one epoch, each epoch means 20 times.</source>
+            <translation>评估模型的频率；运行结束时总会评估。在只有一个 epoch 的运行中，“每个 epoch”是指 20 次。</translation>
         </message>
         <message>
             <source>Samples in an evaluation batch.</source>

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace lathe::engine {
 
@@ -171,6 +172,9 @@ void Telemetry::evaluated(const Counters& counters, const EvaluationOutcome& out
     for (const EvaluationRecord& record : outcome.records)
         m_frames.record(record.kind == EvaluationRecord::Kind::Table ? live::FrameType::Table : live::FrameType::Text, record.name, record.content, counters);
     if (outcome.isBest) tellBest(m_frames, m_best, counters);
+    if (isUndefined(outcome.metrics, m_best.metric()) && !std::exchange(m_toldUndefined, true))
+        m_frames.event("warning", m_best.metric() + " is not defined for these evaluation data (one class alone, say): by it no evaluation is best, better or worse. "
+                       "Choose another evaluation.best_metric", {}, counters);
     if (!outcome.rateCut.empty()) m_frames.event("rate_cut", outcome.rateCut, {}, counters);
 }
 

@@ -30,6 +30,7 @@ private:
     Pulse& m_pulse;
     const ActiveTime& m_time;
     const BestValue& m_best;
+    bool m_toldUndefined = false;
     Trigger m_logEvery;
     const bool m_tellsAll;
     Counters m_counters;      ///< as the point that is being visited has them

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "config/schema.h"
+#include "engine/train/triggers.h"
 
 #include <cmath>
 
@@ -46,6 +47,7 @@ Result<Curve> Curve::make(const config::RunConfig& config, std::optional<GlobalS
 
 std::string Curve::take(const Metrics& metrics, GlobalStep at) {
     if (!watches()) return {};
+    if (isUndefined(metrics, m_metric.name)) return {};
     const auto found = metrics.find(m_metric.name);
     const double value = found == metrics.end() ? std::nan("") : found->second;
     if (!m_plateau.take(m_schedule, value, m_metric.higherIsBetter, m_minDelta, at)) return {};

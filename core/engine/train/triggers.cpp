@@ -33,11 +33,17 @@ Result<BestValue> BestValue::make(const config::EvaluationSection& section, cons
     return best;
 }
 
+bool isUndefined(const Metrics& metrics, const std::string& metric) {
+    const auto found = metrics.find(metric), loss = metrics.find("loss");
+    return found != metrics.end() && std::isnan(found->second) && loss != metrics.end() && !std::isnan(loss->second);
+}
+
 bool BestValue::take(const Metrics& metrics, GlobalStep step) {
     const auto found = metrics.find(m_metric);
     const double value = found == metrics.end() ? std::nan("") : found->second;
     const auto gainOver = [&](double known) { return m_higherIsBetter ? value - known : known - value; };
     const auto loss = metrics.find("loss");
+    if (isUndefined(metrics, m_metric)) return false;
     const bool isSound = !std::isnan(value) && (loss == metrics.end() || !std::isnan(loss->second));   // a model that gives NaN guesses well by chance
     const bool better = isSound && (!m_value || gainOver(*m_value) > 0);
     const bool gained = isSound && (!m_mark || gainOver(*m_mark) > m_minDelta);

@@ -30,6 +30,9 @@ private:
     double m_seconds = 0;
 };
 
+/// The metric has no value for these data, though the loss has (AUC of one class): nothing is best, better or worse by it.
+bool isUndefined(const Metrics& metrics, const std::string& metric);
+
 /// Best value and early stopping.
 class BestValue final : public Stateful {
 public:

@@ -12,10 +12,9 @@ namespace lathe::engine {
 bool WorseEvaluation::isWorse(const EvaluationOutcome& outcome) const {
     const auto found = outcome.metrics.find(m_best.metric());
     if (outcome.isBest || found == outcome.metrics.end()) return false;
-    const auto lossFound = outcome.metrics.find("loss");
-    if (lossFound != outcome.metrics.end() && std::isnan(lossFound->second)) return true;
-    if (!m_best.value()) return false;  // a metric that was never defined (one class alone) is not worse than before
+    if (isUndefined(outcome.metrics, m_best.metric())) return false;
     if (std::isnan(found->second)) return true;
+    if (!m_best.value()) return false;
     const double loss = m_best.higherIsBetter() ? *m_best.value() - found->second : found->second - *m_best.value();
     return loss > m_section.worseBy;
 }

@@ -126,6 +126,11 @@ private Q_SLOTS:
             QVERIFY2(isSame == (kind != "plateau"), kind.c_str());
         }
     }
+    void aMetricThatIsNotDefinedCutsNoRate() {
+        Curve curve = Curve::make(configOf("plateau"), {}, {"auc", true}).value();
+        for (int i = 1; i <= 9; ++i) QCOMPARE(curve.take({{"auc", std::nan("")}, {"loss", 1.0}}, GlobalStep(i)), std::string());
+        QCOMPARE(curve.factorAt(GlobalStep(10)), 1.0);
+    }
     void plateauBeginsAnewWithAnotherMetric() {
         config::RunConfig config = configOf("plateau");
         Curve saved = Curve::make(config, {}, {"loss", false}).value();

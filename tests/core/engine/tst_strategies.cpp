@@ -94,6 +94,9 @@ private Q_SLOTS:
         QVERIFY(!best.take({{"accuracy", 0.1}}, GlobalStep(6)));
         QVERIFY(best.patienceUsedUp());
         QCOMPARE(best.step().value(), 4);
+        BestValue undefined = BestValue::make(section, {{"accuracy", true}}).value();   // as AUC of one class: no evaluation is worse for it
+        for (int i = 1; i < 9; ++i) QVERIFY(!undefined.take({{"accuracy", std::nan("")}, {"loss", 1.0}}, GlobalStep(i)));
+        QVERIFY(!undefined.patienceUsedUp());
         section.bestDirection = "min";
         QVERIFY(!BestValue::make(section, {{"accuracy", true}})->higherIsBetter());
     }

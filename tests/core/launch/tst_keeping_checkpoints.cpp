@@ -78,6 +78,10 @@ private Q_SLOTS:
         mend(run(), "s001-000000010");
         QCOMPARE(ask({"verify", "latest@s001-000000010"}).code, 0);
         for (const auto& info : all()) QVERIFY2(info.problem.empty(), info.problem.c_str());
+        damage(run(), "s001-000000005");   // what verify finds is known to everybody after it, too
+        QCOMPARE(ask({"verify", "latest@s001-000000005"}).code, 3);
+        const json shown = ask({"show", "latest", "--json"}).json();
+        QVERIFY2(!shown["checkpoints"][0]["valid"].get<bool>(), shown["checkpoints"].dump().c_str());
     }
 
     void whatTheRuleWouldRemoveCanBeAskedBefore() {

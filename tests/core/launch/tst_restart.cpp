@@ -109,6 +109,18 @@ private Q_SLOTS:
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 3);
         QCOMPARE(rundir::newestSession(workspace->latest()), 1);
     }
+    void whatIsPausedStaysAtRestWhenItsWorkerIsKilled() {
+        const auto workspace = fresh("points 10; save; train");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return !launch::newestOnLine(run).empty(); }));
+        QCOMPARE(workspace->ask({"pause", "latest"}).code, 0);
+        ::kill(static_cast<pid_t>((*rundir::readLive(run))->workers.at(0).pid), SIGKILL);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Killed; }));
+        QCOMPARE(rundir::newestSession(run), 1);
+        QVERIFY2(why(run, 1).find("since it was paused") != std::string::npos, why(run, 1).c_str());
+        nothingIsLeft(run);
+    }
     void aRestartedRunIsStoppedAsAnyOther() {
         const auto workspace = fresh({});
         workspace->setScript("until 10; save; until 13; crashonce " + (workspace->scratch() / "once").string() + " 9; train");
