@@ -17,11 +17,19 @@ class InstalledTest : public QObject {
 private Q_SLOTS:
     void initTestCase() {
         const QString prefix = path("prefix"), build = path("examples");
-        ask("cmake", {"--install", LATHE_BUILD_DIR, "--prefix", prefix, "--component", "development"});
+        for (const char* part : {"development", "lathe-trainer", "lathe-worker", "resources"})
+            ask("cmake", {"--install", LATHE_BUILD_DIR, "--prefix", prefix, "--component", part});
         QVERIFY2(stdfs::exists(stdfs::path(prefix.toStdString()) / "include/lathe/engine/plugin/plugin.h"), m_last.err.c_str());
         configure(QStringLiteral(LATHE_SOURCE_DIR "/examples"), build);
         ask("cmake", {"--build", build, "-j2"});
         QVERIFY2(m_last.code == 0, m_last.out.c_str());
+    }
+
+    // with its own presets, and without a path to LibTorch in the environment
+    void theInstalledProgramsTrain() {
+        ask(path("prefix/bin/lathe-trainer"), {"run", "digits-mlp", "--set", "run.epochs=1", "--workspace", path("elsewhere")});
+        QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
+        QVERIFY2(m_last.out.find("Completed") != std::string::npos, m_last.out.c_str());
     }
 
     void aProgramOfYourOwnTrains() {
