@@ -39,7 +39,7 @@ static std::int64_t elapsed(std::int64_t from, std::int64_t to) {
 Result<std::unique_ptr<ImportRecorder>> ImportRecorder::open(const rundir::RunFolder& run) {
     auto recorder = std::unique_ptr<ImportRecorder>(new ImportRecorder(run));
     LATHE_TRY_ASSIGN(recorder->m_summary, rundir::readSummaryOrMake(run));
-    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return recorder;
     LATHE_TRY_ASSIGN(recorder->m_record, rundir::readSession(run, newest));
     LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(run.database()));

@@ -16,13 +16,15 @@ constexpr const char* kLock = "lock";
 
 FileSystem& disk() { return FileSystem::real(); }
 
-/// Workers of a supervisor that was killed may still be about to leave.
+/// Workers of a supervisor that was killed may still be about to leave. What cannot be told is in use.
 bool isInUse(const stdfs::path& scratch) {
-    if (rundir::RunLock::isHeld(scratch / kLock)) return true;
+    const auto mayBeHeld = [](const stdfs::path& lock) {
+        const auto held = rundir::RunLock::look(lock);
+        return !held || *held;
+    };
+    if (mayBeHeld(scratch / kLock)) return true;
     const auto runs = rundir::listRuns(scratch);
-    return std::any_of(runs.begin(), runs.end(), [](const rundir::RunFolder& run) {
-        return rundir::RunLock::isHeld(run.lock()) || rundir::RunLock::isHeld(run.workersLock());
-    });
+    return std::any_of(runs.begin(), runs.end(), [&](const rundir::RunFolder& run) { return mayBeHeld(run.lock()) || mayBeHeld(run.workersLock()); });
 }
 
 void removeLeftovers(const stdfs::path& parent) {

@@ -172,32 +172,41 @@ std::optional<Ended> endedFrom(const live::EventFrame& event) {
     return ended;
 }
 
-static std::optional<Ended> accountInSpill(const rundir::RunFolder& run, int session) {
+static bool saysNothing(const Error& error) { return error.code == ErrorCode::NotFound || error.code == ErrorCode::Corrupt; }
+
+static Result<std::optional<Ended>> accountInSpill(const rundir::RunFolder& run, int session) {
     const auto frames = live::readSpill(run.spill() / live::spillName(session, 0), 1);
+    if (!frames && !saysNothing(frames.error())) return frames.error();
     for (std::size_t i = frames ? frames->size() : 0; i-- > 0;) {
         if ((*frames)[i].type != live::FrameType::Event) continue;
         const auto event = live::decodeEvent((*frames)[i].payload);
-        const auto ended = event && event->session == session ? endedFrom(*event) : std::nullopt;
+        auto ended = event && event->session == session ? endedFrom(*event) : std::nullopt;
         if (ended) return ended;
     }
-    return std::nullopt;
+    return std::optional<Ended>();
 }
 
-std::optional<Ended> accountLeft(const rundir::RunFolder& run, int session) {
-    if (const auto left = accountInSpill(run, session)) return left;
-    const auto reader = store::RunReader::open(run.database());
+static Result<std::optional<Ended>> accountInRecord(const rundir::RunFolder& run, int session) {
+    LATHE_TRY_ASSIGN(const auto reader, store::RunReader::open(run.database()));
     std::optional<Ended> found;
-    for (std::int64_t after = 0; reader;) {
-        const auto events = (*reader)->events(after);
-        if (!events || events->empty()) break;
-        for (const store::EventRow& row : *events) {
+    for (std::int64_t after = 0;;) {
+        LATHE_TRY_ASSIGN(const auto events, reader->events(after));
+        if (events.empty()) return found;
+        for (const store::EventRow& row : events) {
             if (row.event.session != session || row.event.kind != "ended") continue;
             const auto ended = endedFrom(row.event);
             if (ended && !ended->lostContact) found = ended;
         }
-        after = events->back().id;
+        after = events.back().id;
     }
-    return found;
+}
+
+Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int session) {
+    LATHE_TRY_ASSIGN(auto left, accountInSpill(run, session));
+    if (left) return left;
+    auto recorded = accountInRecord(run, session);
+    if (!recorded && saysNothing(recorded.error())) return std::optional<Ended>();
+    return recorded;
 }
 
 /// The end of a file as a new one.

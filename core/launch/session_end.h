@@ -41,6 +41,7 @@ struct SessionEnd {
 struct WrittenFacts {
     bool hasSession = true;
     std::string damage;                  ///< why the record of the session cannot be read, or empty
+    std::optional<Error> unread;         ///< something else could not be read just now, so that what stands here may be wrong
     std::optional<SessionEnd> record;    ///< its exit record
     std::optional<SessionEnd> summary;   ///< what summary.json says
     std::string elsewhere;               ///< the run is another machine's: "On gpu1, seen 12 s ago"; else empty
@@ -84,7 +85,8 @@ WrittenFacts writtenAbout(const rundir::RunFolder& run);
 /// The account in an "ended" event; nothing where it is none or is damaged.
 std::optional<Ended> endedFrom(const live::EventFrame& event);
 /// What the first rank said of the end of a session whose supervisor was lost: recorded already, or left in its spill.
-std::optional<Ended> accountLeft(const rundir::RunFolder& run, int session);
+/// Damaged files say nothing; the error is of others that cannot be read just now.
+Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int session);
 
 /// "SIGSEGV, a crash in memory access", for people.
 std::string signalText(int number);

@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <set>
 #include <thread>
 
 namespace lathe::launch {
@@ -62,8 +63,15 @@ static void removeStaleTemporaries(const std::filesystem::path& folder) {
     }
 }
 
+/// A damaged file tells nothing, and nothing will mend it; one that cannot be read just now may tell everything.
+static Result<void> refuseUnread(const Error& error) {
+    if (error.code == ErrorCode::Corrupt || error.code == ErrorCode::NotFound) return {};
+    return error;
+}
+
 Result<RunLock> takeRun(const RunFolder& run) {
     auto live = rundir::readLive(run);
+    if (!live) LATHE_TRY(refuseUnread(live.error()));
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
     const auto supervisor = live && *live ? VerifiedProcess::find((*live)->supervisor) : std::nullopt;
     if (supervisor && supervisor->hasOpen(run.root())) return busy(run, *live);   // also where the file of its lock was replaced
@@ -74,6 +82,7 @@ Result<RunLock> takeRun(const RunFolder& run) {
     if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
     if (!lock) return std::move(lock).error();
     const auto summary = rundir::readSummary(run);
+    if (!summary) LATHE_TRY(refuseUnread(summary.error()));
     if (summary && summary->state == State::Queued && Queue::ofThisUser().holds(summary->id))
         return Error{ErrorCode::Busy, run.name() + " waits in the queue; take it out first: lathe-trainer queue remove " + run.name(), {}, {}};
     auto settled = settleLeftovers(run);
@@ -89,18 +98,20 @@ static bool isStopPending() {
     return ::sigismember(&pending, SIGINT) == 1 || ::sigismember(&pending, SIGTERM) == 1 || ::sigismember(&pending, SIGHUP) == 1;
 }
 
-static bool waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
+static Result<bool> waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-    while (RunLock::isHeld(lock)) {
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool isHeld, RunLock::look(lock));
+        if (!isHeld) return true;
         if (std::chrono::steady_clock::now() >= deadline || isStopPending()) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    return true;
 }
 
 /// A worker whose supervisor is gone saves and leaves by itself. One that does not is ended, if it is certainly ours.
 static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
-    if (waitUntilFree(run.workersLock(), kWorkerPatienceMs)) return {};
+    LATHE_TRY_ASSIGN(const bool left, waitUntilFree(run.workersLock(), kWorkerPatienceMs));
+    if (left) return {};
     if (isStopPending()) return Error{ErrorCode::Stopped, "Stopped while waiting for the worker of an earlier session; nothing was changed", {}, {}};
     for (const rundir::ProcessIdentity& who : live ? live->workers : std::vector<rundir::ProcessIdentity>()) {
         const auto process = VerifiedProcess::find(who);
@@ -108,7 +119,8 @@ static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional
         log::warning("Ending leftover worker " + std::to_string(who.pid) + " of " + run.name());
         process->signal(SIGKILL);
     }
-    if (waitUntilFree(run.workersLock(), kAfterKillMs)) return {};
+    LATHE_TRY_ASSIGN(const bool ended, waitUntilFree(run.workersLock(), kAfterKillMs));
+    if (ended) return {};
     return Error{ErrorCode::Busy, "A worker of " + run.name() + " still runs and could not be ended; look for a process that holds "
                  + run.workersLock().string(), {}, {}};
 }
@@ -129,10 +141,12 @@ static void endLeftoverProcesses(const RunFolder& run) {
 }
 
 /// Spill files of a session with their rings: "s003-r0.spill", and those that went on after a failed write.
-static std::vector<std::pair<int, std::filesystem::path>> spillsOf(const RunFolder& run, int session, bool continued) {
+static Result<std::vector<std::pair<int, std::filesystem::path>>> spillsOf(const RunFolder& run, int session, bool continued) {
     std::vector<std::pair<int, std::filesystem::path>> out;
     const auto names = listFolder(run.spill());
-    for (int ring = 0; names && ring < 256; ++ring) {
+    if (!names && names.error().code == ErrorCode::NotFound) return out;
+    if (!names) return names.error();
+    for (int ring = 0; ring < 256; ++ring) {
         const std::string first = live::spillName(session, ring);
         for (const std::string& name : *names) {
             if (name == first || (continued && name.starts_with(first + "."))) out.emplace_back(ring, run.spill() / name);
@@ -141,23 +155,30 @@ static std::vector<std::pair<int, std::filesystem::path>> spillsOf(const RunFold
     return out;
 }
 
+/// Nothing is removed that was not read: a file that is no spill file stays where it is.
 static Result<void> takeInSpill(const RunFolder& run, int session, store::RunWriter& writer, FrameBook& book) {
-    for (const auto& [ring, file] : spillsOf(run, session, false)) {
-        auto frames = live::readSpill(file, writer.recordedSequence(ring, session) + 1);
+    std::set<int> unusable;
+    LATHE_TRY_ASSIGN(const auto first, spillsOf(run, session, false));
+    for (const auto& [ring, file] : first) {
+        const auto frames = live::readSpill(file, writer.recordedSequence(ring, session) + 1);
+        if (!frames && frames.error().code != ErrorCode::Corrupt) return frames.error();
         if (!frames) {
             log::warning(frames.error().text());
+            unusable.insert(ring);
             continue;
         }
         for (const live::Frame& frame : *frames) book.take(ring, frame);
     }
     LATHE_TRY(writer.flush());
-    for (const auto& [ring, file] : spillsOf(run, session, true)) LATHE_TRY(disk().remove(file));
+    LATHE_TRY_ASSIGN(const auto all, spillsOf(run, session, true));
+    for (const auto& [ring, file] : all)
+        if (!unusable.contains(ring)) LATHE_TRY(disk().remove(file));
     return {};
 }
 
 /// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
-static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record) {
-    const auto account = accountLeft(run, record.number);   // the spill is gone once it is taken in
+static Result<void> bookLostSession(const RunFolder& run, const WrittenFacts& written, rundir::SessionRecord record) {
+    LATHE_TRY_ASSIGN(const auto account, accountLeft(run, record.number));   // the spill is gone once it is taken in
     LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     LATHE_TRY(writer->beginSession(rowOf(record)));
@@ -165,7 +186,7 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
     LATHE_TRY(takeInSpill(run, record.number, *writer, book));
     if (!record.state) {
         SessionFacts facts;   // nothing of it lives any more
-        facts.written = writtenAbout(run);
+        facts.written = written;
         facts.written.elsewhere.clear();   // silent for so long that it is taken over
         facts.end.seen = false;
         facts.end.ended = account;
@@ -196,8 +217,9 @@ static void restoreBest(const RunFolder& run, int session) {
 
 Result<void> settleLeftovers(const RunFolder& run) {
     const auto live = rundir::readLive(run);
+    if (!live) LATHE_TRY(refuseUnread(live.error()));
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
-    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return {};
     const auto record = rundir::readSession(run, newest);
     if (!record) return unreadableSession(run, newest, record.error());
@@ -206,7 +228,9 @@ Result<void> settleLeftovers(const RunFolder& run) {
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     removeUnfinished(disk(), run);
     if (record->state && live && !left) return {};
-    LATHE_TRY(bookLostSession(run, *record));
+    const WrittenFacts written = writtenAbout(run);
+    if (written.unread) return *written.unread;
+    LATHE_TRY(bookLostSession(run, written, *record));
     restoreBest(run, newest);
     return rundir::removeLive(disk(), run);
 }

@@ -42,19 +42,27 @@ Error unreadableSession(const RunFolder& run, int session, Error error) {
 
 WrittenFacts writtenAbout(const RunFolder& run) {
     WrittenFacts written;
+    const auto note = [&](const Error& error) {
+        if (error.code != ErrorCode::Corrupt && error.code != ErrorCode::NotFound && !written.unread) written.unread = error;
+    };
     const auto live = rundir::readLive(run);
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
     const auto summary = rundir::readSummary(run);
+    const auto newest = rundir::readNewestSession(run);
+    if (!live) note(live.error());
+    if (!summary) note(summary.error());
+    if (!newest) note(newest.error());
     if (summary) written.summary = SessionEnd{summary->state, summary->why};
     const bool isForeign = left && left->supervisor.host != hostName();
     if (isForeign) written.elsewhere = elsewhere(left->supervisor.host, summary);
     written.wasUp = left.has_value();
     written.sameBoot = !left || isForeign || left->supervisor.bootId == bootId();
-    const int newest = rundir::newestSession(run);
-    written.hasSession = newest > 0;
-    if (newest == 0) return written;
-    const auto record = rundir::readSession(run, newest);
-    if (!record) written.damage = unreadableSession(run, newest, record.error()).text();
+    if (!newest) written.damage = newest.error().text();
+    written.hasSession = !newest || *newest > 0;
+    if (!newest || *newest == 0) return written;
+    const auto record = rundir::readSession(run, *newest);
+    if (!record) note(record.error());
+    if (!record) written.damage = unreadableSession(run, *newest, record.error()).text();
     else if (record->state) written.record = SessionEnd{*record->state, record->why};
     return written;
 }
@@ -71,7 +79,7 @@ Standing standingOf(const RunFolder& run) {
     if (summary && summary->state == State::Queued) life.queued = Queue::ofThisUser().holds(summary->id);
     end.seen = false;
     const bool isLost = written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
-    if (isLost) end.ended = accountLeft(run, rundir::newestSession(run));
+    if (const auto account = isLost ? accountLeft(run, rundir::newestSession(run)) : std::optional<Ended>(); account) end.ended = *account;
     const SessionEnd now = judge(facts);
     return {now.state, now.why, written.elsewhere.empty()};
 }

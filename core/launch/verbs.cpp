@@ -290,7 +290,8 @@ static Result<int> planSession(const RunFolder& run, const std::string& verb, co
     LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     SessionRecord record;
-    record.number = rundir::newestSession(run) + 1;
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
+    record.number = newest + 1;
     record.verb = verb;
     record.startedNs = wall();
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
@@ -313,7 +314,7 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
 }
 
 Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
-    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
     const double rate = config.optimizer.learningRate * config.guard.rateFactor;
     Error problem{ErrorCode::NotFound, "There is no checkpoint to go back to", {}, {}};
@@ -327,7 +328,7 @@ Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
 }
 
 Result<int> planRestart(const RunFolder& run) {
-    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     Error problem{ErrorCode::NotFound, "There is no checkpoint yet to go on from", {}, {}};
     for (const std::string& checkpoint : lineUpTo(run, std::numeric_limits<std::int64_t>::max())) {
         auto planned = planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest));
@@ -340,7 +341,7 @@ Result<int> planRestart(const RunFolder& run) {
 Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     LATHE_TRY(refuseWithoutCheckpoints(run));
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
-    const int newest = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
     const std::string unusable = passedOver(run, checkpoint);

@@ -234,10 +234,11 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
     return replaceFile(fs, run.sessionJson(record.number), jsonText(object));
 }
 
-int newestSession(const RunFolder& run) {
+Result<int> readNewestSession(const RunFolder& run) {
     const auto names = listFolder(run.sessions());
     int newest = 0;
-    if (!names) return 0;
+    if (!names && names.error().code == ErrorCode::NotFound) return 0;
+    if (!names) return names.error();
     for (const std::string& file : *names) {
         if (!file.ends_with(".json") || file.size() > 12) continue;
         const std::string digits = file.substr(0, file.size() - 5);
@@ -245,6 +246,11 @@ int newestSession(const RunFolder& run) {
         newest = std::max(newest, std::stoi(digits));
     }
     return newest;
+}
+
+int newestSession(const RunFolder& run) {
+    const auto newest = readNewestSession(run);
+    return newest ? *newest : 0;
 }
 
 // ---- live.json

@@ -90,7 +90,8 @@ private:
         const auto names = listFolder(runs);
         for (std::size_t i = 0; names && i < names->size(); ++i) {
             const RunFolder unfinished(runs / (*names)[i]);
-            if (!(*names)[i].starts_with(".new-") || RunLock::isHeld(unfinished.lock())) continue;
+            const auto held = (*names)[i].starts_with(".new-") ? RunLock::look(unfinished.lock()) : true;
+            if (!held || *held) continue;
             std::error_code problem;
             const auto changed = stdfs::last_write_time(unfinished.root(), problem);
             const bool isOld = !problem && stdfs::file_time_type::clock::now() - changed > kLeftoverAge;

@@ -229,7 +229,9 @@ Result<std::map<std::string, std::string>> readSettings(const RunFolder& run);
 Result<void> writeSettings(FileSystem& fs, const RunFolder& run, const std::map<std::string, std::string>& settings);
 Result<SessionRecord> readSession(const RunFolder& run, int number);
 Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRecord& record);
-/// Number of the newest session, 0 when there is none.
+/// Number of the newest session, 0 when there is none. For whoever decides or writes by it.
+Result<int> readNewestSession(const RunFolder& run);
+/// The same for those who only show it: 0 also where the sessions cannot be listed.
 int newestSession(const RunFolder& run);
 Result<std::optional<LiveRecord>> readLive(const RunFolder& run);  ///< nothing when the file is not there
 Result<void> writeLive(FileSystem& fs, const RunFolder& run, const LiveRecord& live);
@@ -275,7 +277,9 @@ public:
     static Result<RunLock> acquire(const std::filesystem::path& file, bool shared = false);
     /// The same, trying again for up to `milliseconds`.
     static Result<RunLock> acquireWithin(const std::filesystem::path& file, int milliseconds, bool shared = false);
-    static bool isHeld(const std::filesystem::path& file);  ///< by F_OFD_GETLK: takes nothing
+    /// Whether somebody holds it, by F_OFD_GETLK: takes nothing. A file that is not there is held by nobody.
+    static Result<bool> look(const std::filesystem::path& file);
+    static bool isHeld(const std::filesystem::path& file);  ///< the same; false where it cannot be told
     RunLock(RunLock&& other) noexcept;
     RunLock& operator=(RunLock&& other) noexcept;
     ~RunLock();

@@ -36,13 +36,20 @@ Result<RunLock> RunLock::acquireWithin(const std::filesystem::path& file, int mi
     }
 }
 
-bool RunLock::isHeld(const std::filesystem::path& file) {
+Result<bool> RunLock::look(const std::filesystem::path& file) {
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return false;
+    if (fd < 0 && errno == ENOENT) return false;
+    if (fd < 0) return fileError("open", file.native(), errno);
     struct flock range = wholeFile(F_WRLCK);
-    const bool held = ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+    const int problem = ::fcntl(fd, F_OFD_GETLK, &range) == 0 ? 0 : errno;
     ::close(fd);
-    return held;
+    if (problem != 0) return fileError("ask who locks", file.native(), problem);
+    return range.l_type != F_UNLCK;
+}
+
+bool RunLock::isHeld(const std::filesystem::path& file) {
+    const auto held = look(file);
+    return held && *held;
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}

@@ -15,7 +15,7 @@ static RankPlace onDevice(RankPlace place, at::Device device) {
 }
 
 Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
-    const int session = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int session, rundir::readNewestSession(run));
     LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable((session > 0 ? run.sessionYaml(session) : run.configYaml()).string()));
     return build(config, [](live::Phase, std::int64_t, std::int64_t) { return true; });
 }
