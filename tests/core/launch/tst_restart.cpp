@@ -116,7 +116,7 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return !launch::newestOnLine(run).empty(); }));
         QCOMPARE(workspace->ask({"pause", "latest"}).code, 0);
         ::kill(static_cast<pid_t>((*rundir::readLive(run))->workers.at(0).pid), SIGKILL);
-        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Killed; }));
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Killed && !rundir::RunLock::isHeld(run.lock()); }));
         QCOMPARE(rundir::newestSession(run), 1);
         QVERIFY2(why(run, 1).find("since it was paused") != std::string::npos, why(run, 1).c_str());
         nothingIsLeft(run);
