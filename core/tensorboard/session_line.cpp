@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 namespace lathe::tensorboard {
 
@@ -103,30 +105,46 @@ std::string SessionLine::toJson() const {
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// Of the range of its type. (The library itself converts what does not fit, and fractions, without a word.)
+template <typename T>
+static T whole(const json& value) {
+    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>()) : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+    if (!fits) throw std::out_of_range("not a whole number of this range");
+    return value.get<T>();
+}
+
 std::optional<SessionLine> SessionLine::fromJson(const std::string& text) {
     SessionLine line;
     try {
         const json in = json::parse(text);
-        line.session = in.at("session").get<int>();
+        line.session = whole<int>(in.at("session"));
         line.hasPoints = in.at("has_points").get<bool>();
-        line.largestAttempt = in.at("largest_attempt").get<std::int64_t>();
-        line.repeated = in.at("repeated").get<std::uint64_t>();
-        line.m_writers = in.at("writers").get<int>();
+        line.largestAttempt = whole<std::int64_t>(in.at("largest_attempt"));
+        line.repeated = whole<std::uint64_t>(in.at("repeated"));
+        line.m_writers = whole<int>(in.at("writers"));
         line.m_begunByMark = in.at("begun_by_mark").get<bool>();
-        line.m_begunNs = in.at("begun_ns").get<std::int64_t>();
+        line.m_begunNs = whole<std::int64_t>(in.at("begun_ns"));
         for (const json& file : in.at("files"))
-            line.files.push_back({file.at(0).get<std::string>(), file.at(1).get<std::uint64_t>(), file.at(2).get<int>(), file.at(3).get<bool>(),
-                                  file.at(4).get<int>(), file.at(5).get<std::uint64_t>(), file.at(6).get<std::uint64_t>()});
+            line.files.push_back({file.at(0).get<std::string>(), whole<std::uint64_t>(file.at(1)), whole<int>(file.at(2)), file.at(3).get<bool>(),
+                                  whole<int>(file.at(4)), whole<std::uint64_t>(file.at(5)), whole<std::uint64_t>(file.at(6))});
         for (const json& tag : in.at("tags")) {
-            line.tags.push_back({tag.at(0).get<std::string>(), tag.at(1).get<int>(), tag.at(2).get<std::size_t>(), tag.at(3).get<int>(),
-                                 tag.at(4).get<std::int64_t>(), tag.at(5).get<std::int64_t>(), tag.at(6).get<std::int64_t>()});
+            line.tags.push_back({tag.at(0).get<std::string>(), whole<int>(tag.at(1)), whole<std::size_t>(tag.at(2)), whole<int>(tag.at(3)),
+                                 whole<std::int64_t>(tag.at(4)), whole<std::int64_t>(tag.at(5)), whole<std::int64_t>(tag.at(6))});
             line.m_places[line.tags.back().writer].emplace(line.tags.back().name, line.tags.size() - 1);
         }
-    } catch (const json::exception&) {
+    } catch (const std::exception&) {
         return std::nullopt;
     }
-    const bool sound = std::all_of(line.tags.begin(), line.tags.end(), [&](const Tag& tag) { return tag.file < line.files.size(); });
-    return sound && line.session > 0 ? std::optional(std::move(line)) : std::nullopt;
+    return line.isSound() ? std::optional(std::move(line)) : std::nullopt;
+}
+
+bool SessionLine::isSound() const {
+    constexpr int kMost = 1 << 30;  // more can come without an overflow
+    const auto isSession = [&](int number) { return number >= 0 && number <= session; };
+    const auto isWriter = [&](int number) { return number > 0 && number <= m_writers; };
+    return session > 0 && session < kMost && m_writers > 0 && m_writers < kMost
+           && std::all_of(files.begin(), files.end(), [&](const File& file) { return isSession(file.session) && isWriter(file.writer); })
+           && std::all_of(tags.begin(), tags.end(), [&](const Tag& tag) { return tag.file < files.size() && isSession(tag.session) && isWriter(tag.writer); });
 }
 
 }  // namespace lathe::tensorboard

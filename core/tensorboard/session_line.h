@@ -89,6 +89,7 @@ public:
 
 private:
     std::size_t placeOf(std::size_t file, std::string_view tag) const;
+    bool isSound() const;   ///< whatever was read as one: numbers within what the others say
     std::size_t find(std::string_view tag, int writer) const;
 
     struct Hash {

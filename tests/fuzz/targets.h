@@ -17,7 +17,8 @@ struct Target {
     /// True when it was accepted. Ends the program where what was accepted breaks a promise.
     bool (*read)(Input);
     std::vector<std::string> (*seeds)();   ///< valid inputs, made by the writers of the format
-    bool isSealed;                         ///< under checksums: whatever differs from a seed by content is refused
+    bool isSealed = false;                 ///< under checksums: whatever differs from a seed by content is refused
+    unsigned cost = 1;                     ///< about how many times as long as the others it takes
 };
 
 const std::vector<Target>& targets();
