@@ -129,7 +129,7 @@ struct PrecisionSection {
 };
 
 struct ParallelSection {
-    std::string device = "auto";                     ///< auto | cpu | cuda | GPU-<uuid>
+    std::string device = "auto";                     ///< auto | cpu | cuda | GPU-<uuid>[,GPU-<uuid>…]
     std::string strategy = "auto";                   ///< auto | single | ddp; auto: ddp from two ranks on
     std::int64_t ranks = 1;                          ///< processes that train together
     std::string reduction = "ring";                  ///< ring | tree: order in which gradients are summed

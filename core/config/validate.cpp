@@ -202,7 +202,7 @@ void checkStrategies(const RunConfig& config, Problems& problems) {
 void checkRest(const RunConfig& config, Problems& problems) {
     const auto& device = config.parallel.device;
     if (device != "auto" && device != "cpu" && device != "cuda" && !device.starts_with("GPU-"))
-        error(problems, "parallel.device", "Device must be auto, cpu, cuda or the UUID of a GPU (GPU-…), not \"" + device.substr(0, 60) + "\"");
+        error(problems, "parallel.device", "Device must be auto, cpu, cuda or UUIDs of GPUs (GPU-… with commas between), not \"" + device.substr(0, 60) + "\"");
     if (config.telemetry.logEvery.unit == Interval::Unit::Never)
         error(problems, "telemetry.log_every", "A run that records nothing cannot be watched; for example 100 updates");
 }

@@ -53,13 +53,22 @@ struct Gpus {
 /// `library`: path of the management library; empty: $LATHE_NVML, else the system's.
 Gpus gpus(const std::filesystem::path& library = {});
 
-/// What `parallel.device` means here: "cpu" or the UUID of a usable GPU. auto takes the usable GPU with the most free
+/// What `parallel.device` means here for one rank: "cpu" or the UUID of a usable GPU, of several named ones the first. auto takes the usable GPU with the most free
 /// memory, the CPU only where no GPU is installed: one that is there but cannot be used is an error with the reason,
 /// never a silent slow run. Errors are Unsupported with key parallel.device.
 Result<std::string> chooseDevice(const std::string& setting, const Gpus& gpus);
 
-/// The device of one of several ranks: the CPU for all of them, or a usable GPU for each, in the order of the PCI bus.
-/// Too few of them, or one that is named, is an error (Unsupported, key parallel.ranks). One rank: chooseDevice().
+/// Where a run can compute: on any `needed` of `devices`, the first choice first.
+struct Candidates {
+    std::vector<std::string> devices;  ///< {"cpu"}, or UUIDs of usable GPUs
+    std::size_t needed = 1;            ///< one GPU for each rank; one processor for all
+};
+
+/// What `parallel.device` leaves a run of `ranks` processes: the CPU for all of them, or a usable GPU for each, as they are named
+/// or in the order of the PCI bus (for one rank that of chooseDevice() first). Too few of them is an error (Unsupported, key
+/// parallel.ranks). The order for several ranks does not depend on the moment, so that each rank finds the same.
+Result<Candidates> candidates(const std::string& setting, int ranks, const Gpus& gpus);
+/// The one that a rank takes by itself.
 Result<std::string> deviceOfRank(const std::string& setting, int rank, int world, const Gpus& gpus);
 
 /// One measured value, under its series name: "device/cpu/utilization", "device/0/memory_used".

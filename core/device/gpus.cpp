@@ -4,6 +4,8 @@
 #include "device/nvml.h"
 #include "device/proc.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace lathe::device {
@@ -92,38 +94,67 @@ Gpus gpus(const std::filesystem::path& library) {
     return found;
 }
 
-Result<std::string> chooseDevice(const std::string& setting, const Gpus& gpus) {
-    if (setting == "cpu") return std::string("cpu");
-    if (setting == "auto" || setting == "cuda") {
-        if (const Gpu* best = mostFreeMemory(gpus)) return best->uuid;
-        if (!gpus.list.empty())
-            return cannotUse(gpus.list.front().name + " cannot be used. " + gpus.list.front().unusable + "; or choose device cpu");
-        if (setting == "auto") return std::string("cpu");
-        return cannotUse(gpus.none + "; choose device cpu or auto");
-    }
+static Result<std::string> namedGpu(const std::string& uuid, const Gpus& gpus) {
     for (const Gpu& gpu : gpus.list) {
-        if (gpu.uuid != setting) continue;
+        if (gpu.uuid != uuid) continue;
         if (gpu.usable()) return gpu.uuid;
         return cannotUse(gpu.name + " cannot be used. " + gpu.unusable);
     }
     const std::string there = gpus.list.empty() ? gpus.none : "there are " + listed(gpus);
-    return cannotUse("This machine has no GPU " + setting.substr(0, 80) + ": " + there);
+    return cannotUse("This machine has no GPU " + uuid.substr(0, 80) + ": " + there);
+}
+
+/// The UUIDs of "GPU-…, GPU-…".
+static Result<std::vector<std::string>> namedGpus(const std::string& setting, const Gpus& gpus) {
+    std::vector<std::string> named;
+    for (std::size_t at = 0; at <= setting.size();) {
+        const std::size_t end = std::min(setting.find(',', at), setting.size());
+        std::string_view word = std::string_view(setting).substr(at, end - at);
+        while (word.starts_with(' ')) word.remove_prefix(1);
+        while (word.ends_with(' ')) word.remove_suffix(1);
+        LATHE_TRY_ASSIGN(std::string uuid, namedGpu(std::string(word), gpus));
+        if (std::find(named.begin(), named.end(), uuid) != named.end()) return cannotUse("parallel.device names " + uuid + " twice");
+        named.push_back(std::move(uuid));
+        at = end + 1;
+    }
+    return named;
+}
+
+Result<std::string> chooseDevice(const std::string& setting, const Gpus& gpus) {
+    if (setting == "cpu") return std::string("cpu");
+    if (setting != "auto" && setting != "cuda") {
+        LATHE_TRY_ASSIGN(const auto named, namedGpus(setting, gpus));
+        return named.front();
+    }
+    if (const Gpu* best = mostFreeMemory(gpus)) return best->uuid;
+    if (!gpus.list.empty())
+        return cannotUse(gpus.list.front().name + " cannot be used. " + gpus.list.front().unusable + "; or choose device cpu");
+    if (setting == "auto") return std::string("cpu");
+    return cannotUse(gpus.none + "; choose device cpu or auto");
+}
+
+Result<Candidates> candidates(const std::string& setting, int ranks, const Gpus& gpus) {
+    LATHE_TRY_ASSIGN(const std::string first, chooseDevice(setting, gpus));
+    if (first == "cpu") return Candidates{{first}, 1};
+    Candidates found{{}, static_cast<std::size_t>(ranks)};
+    const bool isNamed = setting != "auto" && setting != "cuda";
+    if (isNamed) {
+        LATHE_TRY_ASSIGN(found.devices, namedGpus(setting, gpus));
+    } else {
+        if (ranks == 1) found.devices.push_back(first);
+        for (const Gpu& gpu : gpus.list)
+            if (gpu.usable() && (ranks > 1 || gpu.uuid != first)) found.devices.push_back(gpu.uuid);
+    }
+    if (found.devices.size() >= found.needed) return found;
+    const std::string there = std::to_string(found.devices.size());
+    const std::string why = isNamed ? "parallel.device names " + there : "this machine has " + there + " that can be used of " + std::to_string(gpus.list.size());
+    return Error{ErrorCode::Unsupported, std::to_string(ranks) + " ranks on GPUs need one each, and " + why + ": use fewer parallel.ranks, or set parallel.device to cpu",
+                 "parallel.ranks", {}};
 }
 
 Result<std::string> deviceOfRank(const std::string& setting, int rank, int world, const Gpus& gpus) {
-    LATHE_TRY_ASSIGN(const std::string one, chooseDevice(setting, gpus));
-    if (world == 1 || one == "cpu") return one;
-    const std::string wanted = std::to_string(world) + " ranks on GPUs need one each";
-    const auto refused = [&](const std::string& why) {
-        return Error{ErrorCode::Unsupported, wanted + ", and " + why + ": use fewer parallel.ranks, or set parallel.device to cpu", "parallel.ranks", {}};
-    };
-    if (setting != "auto" && setting != "cuda") return refused("parallel.device names a single one");
-    std::vector<const Gpu*> usable;
-    for (const Gpu& gpu : gpus.list)
-        if (gpu.usable()) usable.push_back(&gpu);
-    if (usable.size() < static_cast<std::size_t>(world))
-        return refused("this machine has " + std::to_string(usable.size()) + " that can be used of " + std::to_string(gpus.list.size()));
-    return usable[static_cast<std::size_t>(rank)]->uuid;
+    LATHE_TRY_ASSIGN(const Candidates found, candidates(setting, world, gpus));
+    return found.devices[found.needed == 1 ? 0 : static_cast<std::size_t>(rank)];
 }
 
 }  // namespace lathe::device

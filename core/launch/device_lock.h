@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lathe::launch {
 
@@ -26,6 +27,8 @@ private:
     explicit DeviceLock(int fd) : m_fd(fd) {}
     int m_fd = -1;
 };
+
+using DeviceLocks = std::vector<DeviceLock>;
 
 /// LATHE_DEVICE_LOCKS, else /run/lock, else (where nobody may write there) this user's state folder.
 std::filesystem::path deviceLockFolder();

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
-#include "device/devices.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
 #include "rundir/json_reader.h"
@@ -69,6 +68,13 @@ Result<QueueState> Queue::read() const {
     return state;
 }
 
+Result<void> Queue::look(const std::function<void(const QueueState&)>& at) const {
+    LATHE_TRY_ASSIGN(const RunLock one, RunLock::acquireWithin(m_folder / "queue.lock", kPatienceMs));
+    LATHE_TRY_ASSIGN(const QueueState state, read());
+    at(state);
+    return {};
+}
+
 Result<void> Queue::edit(const std::function<Result<void>(QueueState&)>& change) const {
     LATHE_TRY(makeFolders(disk(), m_folder));
     LATHE_TRY_ASSIGN(const RunLock one, RunLock::acquireWithin(m_folder / "queue.lock", kPatienceMs));
@@ -82,15 +88,8 @@ bool Queue::holds(const std::string& runId) const {
     return state && std::any_of(state->entries.begin(), state->entries.end(), [&](const QueueEntry& entry) { return entry.run == runId; });
 }
 
-Result<std::vector<std::string>> devicesFor(const config::RunConfig& config) {
-    const std::string& setting = config.parallel.device;
-    const device::Gpus gpus = setting == "cpu" ? device::Gpus{} : device::gpus();
-    LATHE_TRY_ASSIGN(const std::string first, device::chooseDevice(setting, gpus));
-    std::vector<std::string> devices = {first};
-    if (first == "cpu" || (setting != "auto" && setting != "cuda")) return devices;
-    for (const device::Gpu& gpu : gpus.list)
-        if (gpu.usable() && gpu.uuid != first) devices.push_back(gpu.uuid);
-    return devices;
+Result<device::Candidates> devicesFor(const config::RunConfig& config, const device::Gpus& gpus) {
+    return device::candidates(config.parallel.device, static_cast<int>(config.parallel.ranks), gpus);
 }
 
 static void tellIndex(const RunFolder& run) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "device/devices.h"
 #include "launch/verbs.h"
 #include "rundir/run_folder.h"
 
@@ -27,7 +28,7 @@ struct QueueEntry {
     int session = 1;
     std::int64_t queuedNs = 0;
     bool held = false;              ///< stays where it is, others pass it
-    std::string why;                ///< why it is held, where nobody asked for it
+    std::string why;                ///< why it is held, where nobody asked for it; of one that is not: what kept it from starting
     std::map<std::string, std::string> environment;   ///< keptEnvironment() of whoever put it in
 };
 
@@ -48,6 +49,8 @@ public:
 
     /// An empty queue where there is none. A damaged file is an error that says what to do with it.
     Result<QueueState> read() const;
+    /// Looks at it while nobody can put anything in.
+    Result<void> look(const std::function<void(const QueueState&)>& at) const;
     /// Changes it as one step: nobody else does meanwhile. `change` returning an error changes nothing.
     Result<void> edit(const std::function<Result<void>(QueueState&)>& change) const;
     bool holds(const std::string& runId) const;
@@ -56,9 +59,8 @@ private:
     std::filesystem::path m_folder;
 };
 
-/// What the device setting of a configuration can run on here: "cpu", or UUIDs of usable GPUs, the first choice first.
-/// An error says why it can never run.
-Result<std::vector<std::string>> devicesFor(const config::RunConfig& config);
+/// Where a run of this configuration can compute on this machine as it is now. An error says why it cannot.
+Result<device::Candidates> devicesFor(const config::RunConfig& config, const device::Gpus& gpus = device::gpus());
 
 /// Puts a prepared session at the end of the queue and lets its run go. What can never run here is refused (its run is then
 /// told as cancelled). The keeper is not started.

@@ -7,14 +7,16 @@
 #include "launch/apart.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
+#include "launch/queue_waits.h"
 #include "launch/supervisor.h"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <map>
+#include <optional>
 #include <poll.h>
-#include <set>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -29,6 +31,7 @@ using rundir::RunLock;
 using rundir::State;
 
 constexpr int kTurnMilliseconds = 500;   // a device that another program lets go tells nobody
+constexpr std::int64_t kGpusForNs = 10'000'000'000;   // asking the driver can take long, and wakes a GPU that sleeps
 FileSystem& disk() { return FileSystem::real(); }
 
 class QueueKeeper {
@@ -45,12 +48,20 @@ public:
 
 private:
     enum class Attempt { Started, Waits, Gone };
+    struct Devices {
+        std::vector<std::string> names;
+        DeviceLocks locks;
+    };
 
-    void open();
+    bool open();
+    const device::Gpus& gpus();
     void startWhatCan();
-    Attempt start(const QueueEntry& entry, const std::string& device, DeviceLock& lock);
-    void remove(const std::string& run);
-    void hold(const std::string& run, const std::string& why);
+    Result<std::optional<Devices>> take(const Wait& wait);
+    Result<Attempt> start(const QueueEntry& entry, const Wait& wait);
+    bool remove(const std::string& run);
+    void note(const QueueEntry& entry, const std::string& why);
+    void holdAll(const std::string& why);
+    void complain(const Error& error);
     void collect();
     void afterEnd(const RunFolder& run);
     bool isDone();
@@ -60,9 +71,12 @@ private:
     RunLock m_lock;
     int m_signals = -1, m_changes = -1;
     std::map<pid_t, RunFolder> m_running;
+    std::optional<device::Gpus> m_gpus;
+    std::int64_t m_gpusLookedNs = 0;
+    std::string m_complaint;
 };
 
-void QueueKeeper::open() {
+bool QueueKeeper::open() {
     holdStopSignals();
     sigset_t wanted;
     ::sigemptyset(&wanted);
@@ -70,11 +84,22 @@ void QueueKeeper::open() {
     ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
     m_signals = ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     m_changes = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    ::inotify_add_watch(m_changes, m_queue.folder().c_str(), IN_MOVED_TO);
+    if (m_changes >= 0) ::inotify_add_watch(m_changes, m_queue.folder().c_str(), IN_MOVED_TO);   // without it each turn looks, as it does anyway
+    if (m_signals < 0) log::error(fileError("make", "a signal descriptor", errno).text());
+    return m_signals >= 0;
+}
+
+const device::Gpus& QueueKeeper::gpus() {
+    const std::int64_t now = Clock::system().monotonicNs();
+    if (!m_gpus || now - m_gpusLookedNs > kGpusForNs) {
+        m_gpus = device::gpus();
+        m_gpusLookedNs = now;
+    }
+    return *m_gpus;
 }
 
 ExitCode QueueKeeper::work() {
-    open();
+    if (!open()) return ExitCode::Failed;
     while (true) {
         collect();
         startWhatCan();
@@ -88,80 +113,132 @@ bool QueueKeeper::wait() {
     std::array<pollfd, 2> what = {{{m_signals, POLLIN, 0}, {m_changes, POLLIN, 0}}};
     ::poll(what.data(), what.size(), kTurnMilliseconds);
     std::array<char, 4096> changes{};
-    while (::read(m_changes, changes.data(), changes.size()) > 0) {}
+    while (::read(m_changes, changes.data(), changes.size()) > 0) m_gpus.reset();   // who changes the queue may have changed the machine
     signalfd_siginfo info{};
     bool stays = true;
     while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) stays = stays && info.ssi_signo == SIGCHLD;
     return stays;
 }
 
+/// A run that was deleted or moved away. Where not even the folder of its workspace is there, the disk may not be mounted yet.
+static bool isGone(const std::filesystem::path& run) {
+    std::error_code unknown;
+    return std::filesystem::symlink_status(run, unknown).type() == std::filesystem::file_type::not_found && std::filesystem::is_directory(run.parent_path(), unknown);
+}
+
+/// Each start changes what the others wait for, so the rule is asked anew after it.
 void QueueKeeper::startWhatCan() {
-    const auto state = m_queue.read();
-    if (!state) return log::error(state.error().text());
-    std::set<std::string> waitedFor;
-    for (const QueueEntry& entry : state->entries) {
-        if (entry.held) continue;
-        const auto config = configOf(RunFolder(entry.folder), entry.session);
-        const auto devices = config ? devicesFor(*config) : Result<std::vector<std::string>>(config.error());
-        if (!devices) {
-            hold(entry.run, devices.error().text());
-            continue;
+    for (bool isChanged = true; isChanged;) {
+        isChanged = false;
+        const auto state = m_queue.read();
+        if (!state) return complain(state.error());
+        const std::vector<Wait> waits = waitsOf(*state, gpus());
+        for (std::size_t i = 0; i < waits.size() && !isChanged; ++i) {
+            const QueueEntry& entry = state->entries[i];
+            Attempt attempt = isGone(entry.folder) ? Attempt::Gone : Attempt::Waits;
+            if (attempt == Attempt::Waits && waits[i].what == Wait::For::Device) {
+                const auto tried = start(entry, waits[i]);
+                if (tried) attempt = *tried;
+                else note(entry, tried.error().text());
+            }
+            if (attempt != Attempt::Waits) isChanged = remove(entry.run);
         }
-        Attempt attempt = Attempt::Waits;
-        for (const std::string& device : *devices) {
-            if (attempt != Attempt::Waits || waitedFor.contains(device)) continue;
-            auto lock = DeviceLock::take(device, DeviceLock::Use::Alone);
-            if (!lock) log::error(lock.error().text());
-            if (lock && *lock) attempt = start(entry, device, **lock);
-        }
-        if (attempt == Attempt::Waits) waitedFor.insert(devices->begin(), devices->end());
-        else remove(entry.run);
     }
 }
 
-/// The device goes with the process that supervises the run, and is free again when that ends.
-QueueKeeper::Attempt QueueKeeper::start(const QueueEntry& entry, const std::string& device, DeviceLock& held) {
+/// All that are needed, or none.
+Result<std::optional<QueueKeeper::Devices>> QueueKeeper::take(const Wait& wait) {
+    Devices taken;
+    for (const std::string& device : wait.devices) {
+        LATHE_TRY_ASSIGN(auto lock, DeviceLock::take(device, DeviceLock::Use::Alone));
+        if (!lock) continue;
+        taken.names.push_back(device);
+        taken.locks.push_back(std::move(*lock));
+        if (taken.names.size() == wait.needed) return std::optional(std::move(taken));
+    }
+    return std::optional<Devices>();
+}
+
+static std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    return text;
+}
+
+/// Whether the run still waits to be started: it was not started, cancelled or continued meanwhile.
+static Result<bool> isToStart(const RunFolder& run, int session) {
+    LATHE_TRY_ASSIGN(const auto record, rundir::readSession(run, session));
+    if (record.state || rundir::newestSession(run) != session) return false;
+    const auto summary = rundir::readSummary(run);
+    if (summary) return summary->state == State::Queued;
+    if (summary.error().code != ErrorCode::Corrupt && summary.error().code != ErrorCode::NotFound) return summary.error();
+    std::error_code unknown;   // a digest that can be made again must not cost the run its turn
+    return !std::filesystem::exists(run.liveJson(), unknown);
+}
+
+/// The devices go with the process that supervises the run, and are free again when that ends.
+Result<QueueKeeper::Attempt> QueueKeeper::start(const QueueEntry& entry, const Wait& wait) {
+    LATHE_TRY_ASSIGN(auto devices, take(wait));
+    if (!devices) return Attempt::Waits;
     const RunFolder run = RunFolder(entry.folder).held();
     auto lock = RunLock::acquire(run.lock());
-    if (!lock) return lock.error().code == ErrorCode::Busy ? Attempt::Waits : Attempt::Gone;   // somebody looks at it, or it was moved away
-    auto record = rundir::readSession(run, entry.session);
-    const auto summary = rundir::readSummary(run);
-    const bool waits = record && !record->state && summary && summary->state == State::Queued && rundir::newestSession(run) == entry.session;
+    if (!lock && lock.error().code == ErrorCode::Busy) return Attempt::Waits;   // somebody looks at it
+    if (!lock) return std::move(lock).error();
+    LATHE_TRY_ASSIGN(const bool waits, isToStart(run, entry.session));
     if (!waits) return Attempt::Gone;
-    record->startedNs = Clock::system().wallNs();
-    if (const auto written = rundir::writeSession(disk(), run, *record); !written) log::error(written.error().text());
-    if (auto config = configOf(run, entry.session); config && device != "cpu" && config->parallel.device != device) {
-        config->parallel.device = device;
-        if (const auto written = replaceFile(disk(), run.sessionYaml(entry.session), config::toYaml(*config)); !written) log::error(written.error().text());
+    LATHE_TRY_ASSIGN(auto record, rundir::readSession(run, entry.session));
+    record.startedNs = Clock::system().wallNs();
+    LATHE_TRY(rundir::writeSession(disk(), run, record));
+    LATHE_TRY_ASSIGN(auto config, configOf(run, entry.session));
+    if (const std::string device = joined(devices->names); device != "cpu" && config.parallel.device != device) {
+        config.parallel.device = device;
+        LATHE_TRY(replaceFile(disk(), run.sessionYaml(entry.session), config::toYaml(config)));
     }
-    const auto up = runApart([&](int ready) {
+    LATHE_TRY_ASSIGN(const auto up, runApart([&](int ready) {
         { const RunLock leftToTheKeeper = std::move(m_lock); }
         takeEnvironment(entry.environment);
         SupervisorOptions options{run, entry.session, ready, {}, {}};
-        options.device = std::make_shared<DeviceLock>(std::move(held));
+        options.devices = std::make_shared<DeviceLocks>(std::move(devices->locks));
         return superviseSession(options, std::move(*lock));
-    });
-    if (!up) {
-        log::error(up.error().text());
-        return Attempt::Waits;
-    }
-    if (up->isUp) m_running.emplace(up->pid, RunFolder(entry.folder));
+    }));
+    if (up.isUp) m_running.emplace(up.pid, RunFolder(entry.folder));
     else afterEnd(RunFolder(entry.folder));
     return Attempt::Started;
 }
 
-void QueueKeeper::remove(const std::string& run) {
+/// Once for each new trouble, not once a turn.
+void QueueKeeper::complain(const Error& error) {
+    if (error.text() == m_complaint) return;
+    m_complaint = error.text();
+    log::error(m_complaint);
+}
+
+/// False where it could not be: it is tried again with the next turn, and does not start twice.
+bool QueueKeeper::remove(const std::string& run) {
     const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
         std::erase_if(state.entries, [&](const QueueEntry& entry) { return entry.run == run; });
         return {};
     });
-    if (!edited) log::error(edited.error().text());
+    if (!edited) complain(edited.error());
+    return edited.ok();
 }
 
-void QueueKeeper::hold(const std::string& run, const std::string& why) {
+/// What keeps a run from starting is told where it waits; it is tried again with each turn.
+void QueueKeeper::note(const QueueEntry& noted, const std::string& why) {
+    if (noted.why == why) return;
+    const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
+        for (QueueEntry& entry : state.entries)
+            if (entry.run == noted.run && !entry.held) entry.why = why;
+        return {};
+    });
+    if (!edited) complain(edited.error());
+    log::warning(noted.run + ": " + why);
+}
+
+void QueueKeeper::holdAll(const std::string& why) {
     const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
         for (QueueEntry& entry : state.entries) {
-            if (entry.held || (!run.empty() && entry.run != run)) continue;
+            if (entry.held) continue;
             entry.held = true;
             entry.why = why;
         }
@@ -185,19 +262,20 @@ void QueueKeeper::afterEnd(const RunFolder& run) {
     const Standing standing = standingOf(run);
     if (!rundir::isTrouble(standing.state)) return;
     const auto state = m_queue.read();
-    if (state && state->holdAfterFailure) hold({}, run.name() + " ended as " + std::string(rundir::name(standing.state)));
+    if (state && state->holdAfterFailure) holdAll(run.name() + " ended as " + std::string(rundir::name(standing.state)));
 }
 
-/// Decided while nobody can put anything in; the lock is let go before somebody could.
+/// Decided while nobody can put anything in; the lock is let go before somebody could. A queue that cannot be looked at may
+/// hold runs: the keeper stays.
 bool QueueKeeper::isDone() {
     if (!m_running.empty()) return false;
     bool done = false;
-    const auto looked = m_queue.edit([&](QueueState& state) -> Result<void> {
+    const auto looked = m_queue.look([&](const QueueState& state) {
         done = std::all_of(state.entries.begin(), state.entries.end(), [](const QueueEntry& entry) { return entry.held; });
         if (done) const RunLock let = std::move(m_lock);
-        return Error{ErrorCode::Exists, "nothing to change", {}, {}};
     });
-    return done || looked.error().code != ErrorCode::Exists;
+    if (!looked) complain(looked.error());
+    return done;
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // soon as a device is free that the run can have for itself, in order: a run that waits for a device is not passed by one
 // that could take the same. Each run gets a supervisor of its own, which goes on when the keeper dies; another keeper then
 // goes on with the queue. No run starts twice: starting needs the run's lock and its state to be queued.
-// The keeper ends when nothing is left that could ever start by itself.
+// The keeper ends when nothing is left but what somebody holds: a run that cannot start as the machine is now (a driver that
+// is not up yet, a disk that is not there) is tried on.
 // Thread: the calling one; no other may be there, since it forks.
 #pragma once
 

@@ -70,7 +70,7 @@ private:
     void takeTheRest();
     void flush();
     void openEvents();
-    void shareDevice();
+    void shareDevices();
     void watchHeartbeat();
     void lookForHang();
     void tellStacks();
@@ -143,7 +143,7 @@ private:
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
     Verifier m_verifier;
-    std::optional<DeviceLock> m_device;     ///< shared with others, where no run from the queue has it alone
+    DeviceLocks m_locks;                    ///< shared with others, where no run from the queue has them alone
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone

@@ -74,7 +74,7 @@ Result<void> Session::open() {
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
-    shareDevice();
+    shareDevices();
     LATHE_TRY(m_options.recording ? adoptProgram() : config::isCommand(m_config) ? startCommand() : startWorkers());
     if (m_config.run.keepAwake) m_awake.hold((isProgram() ? "Running " : "Training ") + m_summary.name);
     return announce();
@@ -149,14 +149,16 @@ void Session::openEvents() {
 }
 
 /// So that the queue does not start a run beside this one. That one is there already is no reason not to do what was asked.
-void Session::shareDevice() {
-    if (m_options.device || m_options.recording) return;
-    const auto devices = devicesFor(m_config);
-    if (!devices) return;  // told by the worker
-    auto lock = DeviceLock::take(devices->front(), DeviceLock::Use::Shared);
-    if (!lock) return log::warning(lock.error().text());
-    m_device = std::move(*lock);
-    if (!m_device) tellEvent("warning", "A run from the queue has " + devices->front() + " for itself; both will be slower");
+void Session::shareDevices() {
+    if (m_options.devices || m_options.recording) return;
+    const auto all = devicesFor(m_config);
+    if (!all) return;  // told by the worker
+    for (std::size_t i = 0; i < all->needed; ++i) {
+        auto lock = DeviceLock::take(all->devices[i], DeviceLock::Use::Shared);
+        if (!lock) log::warning(lock.error().text());
+        else if (*lock) m_locks.push_back(std::move(**lock));
+        else tellEvent("warning", "A run from the queue has " + all->devices[i] + " for itself; both will be slower");
+    }
 }
 
 Result<void> Session::startWorkers() {
@@ -184,6 +186,8 @@ Result<void> Session::startCommand() {
     LATHE_TRY_ASSIGN(order.program, findProgram(words, order.folder));
     // Standard output is a file: without this Python would hold back what it prints.
     if (std::getenv("PYTHONUNBUFFERED") == nullptr) order.environment.insert(order.environment.begin(), "PYTHONUNBUFFERED=1");
+    // The GPUs that are named, by a person or by the queue, are all that the script sees.
+    if (m_config.parallel.device.starts_with("GPU-")) order.environment.insert(order.environment.begin(), "CUDA_VISIBLE_DEVICES=" + m_config.parallel.device);
     LATHE_TRY_ASSIGN(m_program, ProgramFrames::listen(m_run, m_summary, *m_segment, 0, m_options.session));
     for (const auto& [name, value] : m_program->environment()) order.environment.push_back(name + "=" + value);
     LATHE_TRY_ASSIGN(m_command, CommandProcess::start(order, m_token));

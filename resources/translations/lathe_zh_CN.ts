@@ -2672,6 +2672,22 @@ Discard ends without saving: %1.</source>
     </context>
     <context>
         <name>lathe::session::QueueFeed</name>
+        <message>
+            <source>%1; it could not be started: %2</source>
+            <translation>%1；未能启动：%2</translation>
+        </message>
+        <message numerus="yes">
+            <source>Waits for %n GPU(s)</source>
+            <translation>
+                <numerusform>等待 %n 个 GPU</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>Waits for %1 of %n GPU(s)</source>
+            <translation>
+                <numerusform>等待 %n 个 GPU 中的 %1 个</numerusform>
+            </translation>
+        </message>
         <message numerus="yes">
             <source>Waits for one of %n GPU(s)</source>
             <translation>

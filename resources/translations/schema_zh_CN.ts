@@ -436,8 +436,8 @@
             <translation>设备</translation>
         </message>
         <message>
-            <source>auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or the UUID of one GPU.</source>
-            <translation>auto 有可用 GPU 时用 GPU，否则用 CPU；也可填 cpu、cuda 或某个 GPU 的 UUID。</translation>
+            <source>auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or UUIDs of GPUs with commas between: ranks take the first of them.</source>
+            <translation>auto 有可用 GPU 时用 GPU，否则用 CPU；也可填 cpu、cuda，或用逗号隔开的 GPU UUID：各进程依次取用。</translation>
         </message>
         <message>
             <source>Threads</source>

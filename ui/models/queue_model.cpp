@@ -51,7 +51,7 @@ QString QueueModel::display(std::size_t row, int column) const {
     switch (column) {
     case Place: return QString::number(row + 1);
     case Name: return run.name;
-    case State: return run.wait.what == Wait::For::Release ? tr("Held") : run.wait.what == Wait::For::Never ? tr("Cannot start") : run.wait.what == Wait::For::Device ? tr("Next") : tr("Waits");
+    case State: return run.wait.what == Wait::For::Release ? tr("Held") : run.wait.what == Wait::For::Machine ? tr("Cannot start") : run.wait.what == Wait::For::Device ? tr("Next") : tr("Waits");
     case WaitsFor: return m_feed.waitText(row);
     default: return sinceText(run.queuedNs);
     }

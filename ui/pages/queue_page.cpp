@@ -28,7 +28,7 @@ theme::Tone toneOf(Wait::For what) {
     case Wait::For::Device: return theme::Tone::Accent;
     case Wait::For::Other: return theme::Tone::Muted;
     case Wait::For::Release: return theme::Tone::Paused;
-    case Wait::For::Never: return theme::Tone::Danger;
+    case Wait::For::Machine: return theme::Tone::Danger;
     }
     return theme::Tone::Muted;
 }

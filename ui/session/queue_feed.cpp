@@ -135,17 +135,24 @@ bool QueueFeed::isLeftAlone() const {
     return !now.keeperIsUp && std::any_of(now.runs.begin(), now.runs.end(), [](const QueuedRun& run) { return !run.held; });
 }
 
+QString QueueFeed::deviceText(const launch::Wait& wait) {
+    if (wait.devices.empty() || wait.devices.front() == "cpu") return tr("Waits for the processor");
+    if (wait.devices.size() == 1) return tr("Waits for %1").arg(toQt(wait.devices.front()));
+    if (wait.needed == wait.devices.size()) return tr("Waits for %n GPU(s)", nullptr, int(wait.needed));
+    return wait.needed == 1 ? tr("Waits for one of %n GPU(s)", nullptr, int(wait.devices.size()))
+                            : tr("Waits for %1 of %n GPU(s)", nullptr, int(wait.devices.size())).arg(wait.needed);
+}
+
 QString QueueFeed::waitText(std::size_t place) const {
     const QueueNow& now = m_impl->now;
     if (place >= now.runs.size()) return {};
     const launch::Wait& wait = now.runs[place].wait;
     switch (wait.what) {
     case launch::Wait::For::Device:
-        if (wait.devices.size() > 1) return tr("Waits for one of %n GPU(s)", nullptr, int(wait.devices.size()));
-        return wait.devices.empty() || wait.devices.front() == "cpu" ? tr("Waits for the processor") : tr("Waits for %1").arg(toQt(wait.devices.front()));
+        return wait.why.empty() ? deviceText(wait) : tr("%1; it could not be started: %2").arg(deviceText(wait), toQt(wait.why));
     case launch::Wait::For::Other: return wait.other < now.runs.size() ? tr("Waits behind %1").arg(now.runs[wait.other].name) : QString();
     case launch::Wait::For::Release: return wait.why.empty() ? tr("Stays where it is until you release it; others pass it") : toQt(wait.why);
-    case launch::Wait::For::Never: return toQt(wait.why);
+    case launch::Wait::For::Machine: return toQt(wait.why);
     }
     return {};
 }

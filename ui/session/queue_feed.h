@@ -54,6 +54,8 @@ Q_SIGNALS:
     void changed();
 
 private:
+    static QString deviceText(const launch::Wait& wait);
+
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };

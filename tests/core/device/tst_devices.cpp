@@ -229,7 +229,15 @@ private Q_SLOTS:
         QVERIFY(!tooMany.ok() && !named.ok() && !deviceOfRank("cuda", 0, 2, none).ok());
         QCOMPARE(tooMany.error().key, std::string("parallel.ranks"));
         QVERIFY2(tooMany.error().sentence.find("4 ranks on GPUs need one each, and this machine has 2 that can be used of 2") != std::string::npos, tooMany.error().sentence.c_str());
-        QVERIFY2(named.error().sentence.find("names a single one") != std::string::npos, named.error().sentence.c_str());
+        QVERIFY2(named.error().sentence.find("parallel.device names 1") != std::string::npos, named.error().sentence.c_str());
+        const std::string both = "GPU-11111111-bbbb, GPU-00000000-aaaa";   // as named, not as they are on the bus
+        QCOMPARE(*deviceOfRank(both, 0, 2, two), std::string("GPU-11111111-bbbb"));
+        QCOMPARE(*deviceOfRank(both, 1, 2, two), std::string("GPU-00000000-aaaa"));
+        QCOMPARE(*deviceOfRank(both, 0, 1, two), std::string("GPU-11111111-bbbb"));
+        for (const char* wrong : {"GPU-00000000-aaaa,GPU-00000000-aaaa", "GPU-00000000-aaaa,GPU-77", "GPU-00000000-aaaa,"}) {
+            const auto refused = deviceOfRank(wrong, 0, 1, two);
+            QVERIFY2(!refused.ok() && refused.error().key == "parallel.device", wrong);
+        }
         qputenv("FAKE_NVML", "old-gpu");
         QVERIFY(!deviceOfRank("cuda", 0, 2, gpus(LATHE_FAKE_NVML)).ok());
     }

@@ -72,6 +72,13 @@ class TestCommandRun : public QObject {
 private Q_SLOTS:
     void init() { m_workspace = std::make_unique<Workspace>(); }
 
+    // what the queue locks for it, or a person names, is what it computes on
+    void aScriptSeesTheGpusThatAreNamed() {
+        QCOMPARE(runScript("echo \"sees $CUDA_VISIBLE_DEVICES\"", {"--set", "parallel.device=GPU-1,GPU-2"}).code, 0);
+        const std::string log = logOf(m_workspace->latest());
+        QVERIFY2(log.find("sees GPU-1,GPU-2") != std::string::npos, log.c_str());
+    }
+
     void everyEndingHasItsStateAndCode_data() {
         QTest::addColumn<QByteArray>("text");
         QTest::addColumn<QByteArray>("state");

@@ -25,9 +25,10 @@ class TestQueue : public QObject {
 
     launch::Queue queue() const { return launch::Queue(m_workspace->scratch() / "state/lathe"); }
     /// Keeps the processor from the queue until it is let go.
-    std::optional<launch::DeviceLock> busy() const {
+    std::optional<launch::DeviceLock> busy() const { return busyOn("cpu"); }
+    std::optional<launch::DeviceLock> busyOn(const char* device) const {
         qputenv("LATHE_DEVICE_LOCKS", QByteArray::fromStdString((m_workspace->scratch() / "devices").string()));
-        return std::move(*launch::DeviceLock::take("cpu", launch::DeviceLock::Use::Shared));
+        return std::move(*launch::DeviceLock::take(device, launch::DeviceLock::Use::Shared));
     }
     /// Its id.
     QString put(const QString& name, const QStringList& more = {}) const {
@@ -168,6 +169,95 @@ private Q_SLOTS:
         QCOMPARE(m_workspace->ask({"queue", "hold"}).code, 2);
     }
 
+    // two stand-ins for GPUs; a run of two ranks takes both, and neither before it has the other
+    void ranksWaitForAGpuEach() {
+        m_workspace->setEnvironment("LATHE_NVML", LATHE_FAKE_NVML);
+        m_workspace->setEnvironment("FAKE_NVML", "fine");
+        auto second = busyOn("GPU-11111111-bbbb");
+        const QStringList both{"--set", "parallel.device=cuda", "--set", "parallel.ranks=2", "--set", "accumulation.micro_batches=2"};
+        put("both", both);
+        put("first", {"--set", "parallel.device=GPU-00000000-aaaa"});
+        const json waits = m_workspace->ask({"queue", "--json"}).json().at("entries");
+        QCOMPARE(waits[0].at("waits").get<std::string>(), std::string("waits for 2 GPUs"));
+        QCOMPARE(waits[1].at("waits").get<std::string>(), std::string("waits behind both"));
+        QVERIFY(allIs(State::Queued));
+        QVERIFY(eventually([&] { return busyOn("GPU-00000000-aaaa").has_value(); }));   // it is not kept while the other one is missing
+        second.reset();
+        QVERIFY(keeperLeaves());   // how they end is not asked: the worker that stands in plays one rank
+        QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"both", "first"}));
+        for (const auto& run : runs()) {
+            const bool isBoth = rundir::readManifest(run)->name == "both";
+            QCOMPARE(launch::configOf(run, 1)->parallel.device, std::string(isBoth ? "GPU-00000000-aaaa,GPU-11111111-bbbb" : "GPU-00000000-aaaa"));
+        }
+        const Answer tooMany = m_workspace->ask({"run", "digits-mlp", "--queue", "--set", "parallel.device=cuda", "--set", "parallel.ranks=3", "--set", "accumulation.micro_batches=3"});
+        QCOMPARE(tooMany.code, 2);
+        QVERIFY2(tooMany.err.find("3 ranks on GPUs need one each") != std::string::npos, tooMany.err.c_str());
+    }
+
+    // a driver that comes up late, after the first log-in say, costs no run its place
+    void whatCannotRunNowIsTriedOn() {
+        const stdfs::path library = m_workspace->scratch() / "nvml.so";
+        stdfs::create_symlink(LATHE_FAKE_NVML, library);
+        m_workspace->setEnvironment("LATHE_NVML", library.string());
+        m_workspace->setEnvironment("FAKE_NVML", "fine");
+        auto hand = busyOn("GPU-00000000-aaaa");
+        put("one", {"--set", "parallel.device=GPU-00000000-aaaa"});
+        ::kill(static_cast<pid_t>(keeperPid()), SIGKILL);
+        QVERIFY(keeperLeaves());
+        stdfs::remove(library);
+        hand.reset();
+        const std::string waits = m_workspace->ask({"queue", "--json"}).json().at("entries")[0].at("waits").get<std::string>();
+        QVERIFY2(waits.starts_with("cannot start now: This machine has no GPU GPU-00000000-aaaa"), waits.c_str());
+        QVERIFY(queue().keeperIsUp());
+        QVERIFY(!queue().read()->entries.at(0).held);
+        stdfs::create_symlink(LATHE_FAKE_NVML, library);
+        QCOMPARE(m_workspace->ask({"queue", "move", "one", "first"}).code, 0);   // looks at the machine again
+        QVERIFY(allIs(State::Completed));
+    }
+
+    void aRunWhoseLockCannotBeOpenedKeepsItsPlace() {
+        auto hand = busy();
+        put("one");
+        const auto run = runs().front();
+        stdfs::remove(run.lock());
+        stdfs::create_directory(run.lock());
+        hand.reset();
+        QVERIFY(eventually([&] { return !queue().read()->entries.at(0).why.empty(); }));
+        const std::string waits = m_workspace->ask({"queue", "--json"}).json().at("entries")[0].at("waits").get<std::string>();
+        QVERIFY2(waits.find("waits for the processor; it could not be started: ") == 0 && waits.find("lock") != std::string::npos, waits.c_str());
+        stdfs::remove(run.lock());
+        QVERIFY(keeperLeaves());
+        QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
+    }
+
+    void aDamagedSummaryCostsNoTurn() {
+        auto hand = busy();
+        put("one");
+        const auto run = runs().front();
+        QVERIFY(replaceFile(FileSystem::real(), run.summaryJson(), "{").ok());
+        hand.reset();
+        QVERIFY(keeperLeaves());
+        QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
+        QCOMPARE(pointsOf(run, "train/loss"), std::size_t{3});
+    }
+
+    void aRunThatWasTakenAwayLeavesTheQueueAndADiskThatIsNotThereDoesNot() {
+        auto hand = busy();
+        put("one");
+        put("two");
+        stdfs::rename(runs().front().place(), m_workspace->scratch() / "elsewhere");   // one
+        QVERIFY(eventually([&] { return queue().read()->entries.size() == 1; }));
+        const stdfs::path all = m_workspace->folder() / "runs", away = m_workspace->folder() / "not-mounted";
+        stdfs::rename(all, away);
+        hand.reset();
+        const std::string waits = m_workspace->ask({"queue", "--json"}).json().at("entries")[0].at("waits").get<std::string>();
+        QVERIFY2(waits.starts_with("cannot start now: "), waits.c_str());
+        QVERIFY(queue().keeperIsUp());
+        stdfs::rename(away, all);
+        QVERIFY(keeperLeaves());
+        QCOMPARE(int(launch::standingOf(runs().front()).state), int(State::Completed));
+    }
+
     void aRunThatWaitsIsNotStartedByHandToo() {
         auto hand = busy();
         const QString id = put("one");
@@ -189,6 +279,11 @@ private Q_SLOTS:
             QVERIFY2(answer.err.find("queue.json") != std::string::npos && answer.err.find("Move the file away") != std::string::npos, answer.err.c_str());
         }
         QCOMPARE(launch::standingOf(runs().back()).state, State::Interrupted);  // it is in no queue
+        QVERIFY(eventually([&] {
+            const auto said = readFile(queue().folder() / "queue.log", 1 << 20);
+            return said && said->find("Move the file away") != std::string::npos;
+        }));
+        QVERIFY(queue().keeperIsUp());   // it may hold runs
         QVERIFY(stdfs::remove(queue().file()));
     }
 
