@@ -281,7 +281,7 @@ template <typename V>
 constexpr void describe(V& v, Of<ParallelSection>) {
     using S = ParallelSection;
     v(&S::device, "device", "Device", "auto takes a usable GPU where there is one, else the CPU; or cpu, cuda, or UUIDs of GPUs with commas between: ranks take the first of them.",
-      {.applies = Applies::Resume});
+      {.applies = Applies::Resume, .belongs = Belongs::Both});
     v(&S::strategy, "strategy", "Strategy", "single is one process; ddp gives every rank the whole model and a share of each update; auto is ddp from two ranks on.",
       {.choices = "auto|single|ddp", .open = true, .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::ranks, "ranks", "Ranks", "Processes that train together; they share the micro-batches of each update.",

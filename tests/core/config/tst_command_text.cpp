@@ -161,7 +161,7 @@ private Q_SLOTS:
         QCOMPARE(text(changed.config.command.line), QStringLiteral("python 'my script.py' --lr 1e-3"));
         const auto settings = comparedSettings(changed.config);
         const std::vector<std::pair<std::string, std::string>> expected = {
-            {"run.keep_awake", "true"}, {"telemetry.devices_every", "2 s"}, {"telemetry.tensorboard", ""}, {"command.folder", "/data/work"}, {"command.line", "python 'my script.py'"}, {"argument.lr", "1e-3"}};
+            {"run.keep_awake", "true"}, {"parallel.device", "auto"}, {"telemetry.devices_every", "2 s"}, {"telemetry.tensorboard", ""}, {"command.folder", "/data/work"}, {"command.line", "python 'my script.py'"}, {"argument.lr", "1e-3"}};
         QVERIFY(settings == expected);
     }
     void argumentsNeedACommand() {
