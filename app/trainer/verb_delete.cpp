@@ -22,6 +22,19 @@ using nlohmann::json;
 
 static std::filesystem::path trashOf(const std::filesystem::path& workspace) { return workspace / "trash"; }
 
+static bool isFolder(const std::filesystem::path& place) {
+    std::error_code ignored;
+    return std::filesystem::symlink_status(place, ignored).type() == std::filesystem::file_type::directory;
+}
+
+/// A link in its place would have things leave the workspace, or have somebody else's things removed.
+static Result<void> checkTrash(const std::filesystem::path& workspace) {
+    std::error_code ignored;
+    const auto trash = trashOf(workspace);
+    if (isFolder(trash) || std::filesystem::symlink_status(trash, ignored).type() == std::filesystem::file_type::not_found) return {};
+    return Error{ErrorCode::Usage, trash.string() + " is a link or a file, and the trash is a folder of the workspace; move it away, and what is deleted goes to a new one", {}, {}};
+}
+
 static Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to) {
     FileSystem& fs = FileSystem::real();
     std::error_code ignored;
@@ -44,6 +57,7 @@ static std::filesystem::path trashOf(const std::filesystem::path& workspace, con
 
 /// Its curves stay, and so do files that other checkpoints share with it.
 static Result<void> removeOne(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& folder) {
+    LATHE_TRY(checkTrash(workspace));
     LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
     LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
     if (std::find(user.pinned.begin(), user.pinned.end(), folder) != user.pinned.end())
@@ -77,6 +91,7 @@ ExitCode deleteRun(const Options& options) {
     std::error_code ignored;
     if (!std::filesystem::equivalent(run->place().parent_path(), workspace / "runs", ignored))
         return fail(options, Error{ErrorCode::Usage, run->place().string() + " is not in the workspace " + workspace.string(), {}, {}});
+    if (const auto whole = checkTrash(workspace); !whole) return fail(options, whole.error());
     const auto lock = launch::takeRun(*run);
     if (!lock) return fail(options, lock.error());
     const auto to = trashOf(workspace) / run->name();
@@ -91,7 +106,7 @@ static std::vector<rundir::RunFolder> deletedRuns(const std::filesystem::path& w
     const auto names = listFolder(trashOf(workspace));
     for (std::size_t i = 0; names && i < names->size(); ++i) {
         rundir::RunFolder run(trashOf(workspace) / (*names)[i]);
-        if (rundir::readManifest(run)) out.push_back(std::move(run));
+        if (isFolder(run.root()) && rundir::readManifest(run)) out.push_back(std::move(run));
     }
     return out;
 }
@@ -103,24 +118,41 @@ static std::vector<std::pair<std::string, std::string>> deletedCheckpoints(const
     for (std::size_t i = 0; names && i < names->size(); ++i) {
         const std::string& name = (*names)[i];
         const std::size_t at = name.rfind('@');
-        std::error_code ignored;
-        const bool isFolder = std::filesystem::symlink_status(trashOf(workspace) / name, ignored).type() == std::filesystem::file_type::directory;
-        if (at != std::string::npos && isFolder && rundir::parseCheckpointName(name.substr(at + 1))) out.emplace_back(name.substr(0, at), name.substr(at + 1));
+        if (at != std::string::npos && isFolder(trashOf(workspace) / name) && rundir::parseCheckpointName(name.substr(at + 1))) out.emplace_back(name.substr(0, at), name.substr(at + 1));
     }
     return out;
 }
 
+/// Names in the trash that `trash` does not list: nothing that was moved there by delete, or damaged since.
+static std::vector<std::string> foreignThings(const std::filesystem::path& workspace) {
+    std::vector<std::string> out;
+    if (auto names = listFolder(trashOf(workspace))) out = std::move(*names);
+    for (const auto& run : deletedRuns(workspace)) std::erase(out, run.name());
+    for (const auto& [run, checkpoint] : deletedCheckpoints(workspace)) std::erase(out, run + "@" + checkpoint);
+    return out;
+}
+
+static void tellForeign(const std::filesystem::path& workspace) {
+    const auto foreign = foreignThings(workspace);
+    for (const std::string& name : foreign) tell((trashOf(workspace) / name).string() + " is no run or checkpoint that was deleted; it is left alone");
+}
+
+/// What `trash` lists, and nothing else.
 static ExitCode emptyTrash(const Options& options) {
-    const auto names = listFolder(trashOf(workspaceOf(options)));
-    std::size_t removed = 0;
-    for (std::size_t i = 0; names && i < names->size(); ++i, ++removed)
-        if (const auto gone = removeTree(FileSystem::real(), trashOf(workspaceOf(options)) / (*names)[i]); !gone) return fail(options, gone.error());
-    if (options.json) printJson({{"removed", removed}});
-    else print(removed == 0 ? "The trash is empty" : "Removed " + std::to_string(removed) + (removed == 1 ? " thing" : " things") + " for good");
+    const auto workspace = workspaceOf(options);
+    std::vector<std::filesystem::path> listed;
+    for (const auto& run : deletedRuns(workspace)) listed.push_back(run.root());
+    for (const auto& [run, checkpoint] : deletedCheckpoints(workspace)) listed.push_back(trashOf(workspace) / (run + "@" + checkpoint));
+    for (const auto& place : listed)
+        if (const auto gone = removeTree(FileSystem::real(), place); !gone) return fail(options, gone.error());
+    tellForeign(workspace);
+    if (options.json) printJson({{"removed", listed.size()}});
+    else print(listed.empty() ? "The trash is empty" : "Removed " + std::to_string(listed.size()) + (listed.size() == 1 ? " thing" : " things") + " for good");
     return ExitCode::Completed;
 }
 
 ExitCode trash(const Options& options) {
+    if (const auto whole = checkTrash(workspaceOf(options)); !whole) return fail(options, whole.error());
     if (options.empty) return emptyTrash(options);
     json list = json::array();
     for (const auto& run : deletedRuns(workspaceOf(options))) list.push_back(rowJson(run));
@@ -134,6 +166,7 @@ ExitCode trash(const Options& options) {
     for (const json& row : list)
         print(row.at("id").get<std::string>() + "  " + row.at("name").get<std::string>() + "  " + row.at("folder").get<std::string>());
     for (const auto& [run, checkpoint] : checkpoints) print(run + "@" + checkpoint);
+    tellForeign(workspaceOf(options));
     if (list.empty() && checkpoints.empty()) print("The trash is empty");
     return ExitCode::Completed;
 }
@@ -167,6 +200,7 @@ static ExitCode restoreCheckpoint(const Options& options) {
 }
 
 ExitCode restore(const Options& options) {
+    if (const auto whole = checkTrash(workspaceOf(options)); !whole) return fail(options, whole.error());
     if (options.target.find('@') != std::string::npos) return restoreCheckpoint(options);
     const auto workspace = workspaceOf(options);
     std::vector<rundir::RunFolder> found;

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "launch/away.h"
 #include "launch/disk_outlook.h"
+#include "launch/queue_keeper.h"
 #include "output.h"
 #include "run_facts.h"
 
@@ -57,6 +58,7 @@ static ExitCode endedRuns(const Options& options) {
 }
 
 ExitCode runs(const Options& options) {
+    if (const auto kept = launch::startKeeper(launch::Queue::ofThisUser()); !kept) tell(kept.error().text());   // whoever looks wakes it
     if (options.since) return endedRuns(options);
     json list = json::array();
     for (const auto& run : rundir::listRuns(workspaceOf(options))) list.push_back(rowJson(run));

@@ -199,7 +199,7 @@ Result<QueueKeeper::Attempt> QueueKeeper::start(const QueueEntry& entry, const W
         takeEnvironment(entry.environment);
         SupervisorOptions options{run, entry.session, ready, {}, {}};
         options.devices = std::make_shared<DeviceLocks>(std::move(devices->locks));
-        return superviseSession(options, std::move(*lock));
+        return superviseSession(std::move(options), std::move(*lock));
     }));
     if (up.isUp) m_running.emplace(up.pid, RunFolder(entry.folder));
     else afterEnd(RunFolder(entry.folder));

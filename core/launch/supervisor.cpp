@@ -1,14 +1,14 @@
 #include "launch/supervisor.h"
 
 #include "base/log.h"
+#include "launch/queue_keeper.h"
 #include "launch/session.h"
 
 namespace lathe::launch {
 
 static constexpr int kTurnMilliseconds = 25;
 
-ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock) {
-    SupervisorOptions current = options;
+ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
     ExitCode code = ExitCode::Failed;
     while (current.session > 0) {
         Session session(current);
@@ -24,7 +24,10 @@ ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock
         current.readyFd = -1;
         current.notice.clear();
     }
-    static_cast<void>(lock);  // held until here: whoever finds it free finds the exit record too
+    { const rundir::RunLock letGo = std::move(lock); }  // held until here: whoever finds it free finds the exit record too
+    // Whatever became of the keeper: the end of a run wakes the queue that waits for its device. A keeper must not inherit it.
+    current.devices.reset();
+    if (const auto kept = startKeeper(Queue::ofThisUser()); !kept) log::warning(kept.error().text());
     return code;
 }
 

@@ -137,10 +137,10 @@ void holdStopSignals();
 /// For a process that leaves the supervising to another one.
 void releaseStopSignals();
 
-/// Runs the session to its end, and those that follow where the run goes back by itself, or on after a crash of a worker; the exit record is written before
-/// it returns. SIGTERM, SIGINT and SIGHUP mean save and
-/// stop, a second one leave at once.
-/// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released as the last thing).
-ExitCode superviseSession(const SupervisorOptions& options, rundir::RunLock lock);
+/// Runs the session to its end, and those that follow where the run goes back by itself, or on after a crash of a worker; the
+/// exit record is written before it returns. SIGTERM, SIGINT and SIGHUP mean save and stop, a second one leave at once. At the
+/// end the queue is woken where runs wait and no keeper is up.
+/// Requires: the caller holds run.lock() exclusively (handed over as `lock`, released when all records are written).
+ExitCode superviseSession(SupervisorOptions options, rundir::RunLock lock);
 
 }  // namespace lathe::launch

@@ -280,8 +280,24 @@ private Q_SLOTS:
         QCOMPARE(ask({"trash", "--json"}).json(), json::array());
         QVERIFY(ask({"restore", QString::fromStdString(run.name()) + "@s001-000000010"}).code != 0);
         QCOMPARE(ask({"trash", "--empty"}).code, 0);
-        QVERIFY(listFolder(trash)->empty());
+        std::filesystem::create_directory(trash / "mine");
+        QCOMPARE(ask({"delete", QString::fromStdString(run.name())}).code, 0);
+        const Answer emptied = ask({"trash", "--empty"});
+        QVERIFY2(emptied.code == 0 && emptied.out.find("Removed 1 thing ") != std::string::npos && emptied.err.find("mine is no run or checkpoint") != std::string::npos, emptied.err.c_str());
+        QCOMPARE(listFolder(trash)->size(), std::size_t{3});   // what delete did not put there is somebody's
         QVERIFY(std::filesystem::exists(outside / "s001-000000010/precious"));
+    }
+    void aTrashThatIsALinkIsRefused() {
+        QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
+        const auto outside = m_workspace->scratch() / "outside";
+        std::filesystem::create_directories(outside / m_workspace->latest().name());
+        std::filesystem::create_directory_symlink(outside, m_workspace->folder() / "trash");
+        for (const QStringList& words : {QStringList{"trash"}, {"trash", "--empty"}, {"delete", "one"}, {"restore", "one"}}) {
+            const Answer refused = ask(words);
+            QVERIFY2(refused.code == 2 && refused.err.find("is a link") != std::string::npos, refused.err.c_str());
+        }
+        QCOMPARE(listFolder(outside)->size(), std::size_t{1});
+        QCOMPARE(ask({"show", "one"}).code, 0);
     }
     void aCheckpointIsNotDeletedAgainstItsRule() {
         m_workspace->setScript("points 10; save; points 10; save; end stopped, 4");

@@ -142,6 +142,20 @@ private Q_SLOTS:
         }
     }
 
+    // overnight nobody looks
+    void theEndOfARunWakesTheQueueWhoseKeeperWasKilled() {
+        const std::string flag = (m_workspace->scratch() / "flag").string();
+        m_workspace->setScript("points 3; hold " + flag + "; end completed, 3");
+        put("first");
+        QVERIFY(eventually([&] { return launch::standingOf(runs().front()).state == State::Running; }));
+        m_workspace->setScript("points 3; end completed, 3");
+        put("second");
+        ::kill(static_cast<pid_t>(keeperPid()), SIGKILL);
+        QVERIFY(keeperLeaves());
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(allIs(State::Completed));
+    }
+
     void oneFailureDoesNotStopTheRestUnlessAsked() {
         for (const bool holds : {false, true}) {
             auto hand = busy();
@@ -278,6 +292,7 @@ private Q_SLOTS:
             QVERIFY(answer.code != 0);
             QVERIFY2(answer.err.find("queue.json") != std::string::npos && answer.err.find("Move the file away") != std::string::npos, answer.err.c_str());
         }
+        QCOMPARE(runs().size(), std::size_t{1});   // nothing was made that could not be put in
         QCOMPARE(launch::standingOf(runs().back()).state, State::Interrupted);  // it is in no queue
         QVERIFY(eventually([&] {
             const auto said = readFile(queue().folder() / "queue.log", 1 << 20);
