@@ -77,7 +77,8 @@ static json statusOf(ControlClient& client) {
     return status.is_object() ? status : json::object();
 }
 
-/// Tells each stage until the last process is gone.
+/// Tells each stage until the last process is gone. What was asked for is done only where the run ended in order: whoever shuts
+/// the machine down after a stop must learn that nothing was saved.
 static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& run, ControlClient& client, const json& facts) {
     std::string stage;
     auto told = std::chrono::steady_clock::now();
@@ -95,7 +96,8 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     const auto standing = launch::standingOf(run);
-    return answer(options, run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why), facts);
+    answer(options, run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why), facts);
+    return rundir::isTrouble(standing.state) ? rundir::exitCodeOf(standing.state) : ExitCode::Completed;
 }
 
 /// --release: saves, and returns once the workers are gone, or once it is clear that they stay.
