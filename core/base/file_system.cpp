@@ -1,5 +1,7 @@
 #include "base/file_system.h"
 
+#include "base/descriptor.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -87,6 +89,12 @@ public:
             return fileError("rename " + from.string() + " to", to.native(), errno);
         return {};
     }
+    Result<void> exchange(const stdfs::path& one, const stdfs::path& other) override {
+        if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return {};
+        if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+            return Error{ErrorCode::Unsupported, "The disk of " + other.string() + " cannot exchange two names", {}, {}};
+        return fileError("exchange " + one.string() + " and", other.native(), errno);
+    }
     Result<void> link(const stdfs::path& existing, const stdfs::path& name) override {
         if (::link(existing.c_str(), name.c_str()) != 0) return fileError("link", name.native(), errno);
         return {};
@@ -96,11 +104,9 @@ public:
         return {};
     }
     Result<void> syncFolder(const stdfs::path& folder) override {
-        const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0) return fileError("open folder", folder.native(), errno);
-        const int problem = ::fsync(fd) == 0 ? 0 : errno;
-        ::close(fd);
-        if (problem != 0) return fileError("sync folder", folder.native(), problem);
+        const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!fd) return fileError("open folder", folder.native(), errno);
+        if (::fsync(fd.get()) != 0) return fileError("sync folder", folder.native(), errno);
         return {};
     }
     Result<std::uint64_t> freeBytes(const stdfs::path& folder) override {
@@ -118,14 +124,10 @@ FileSystem& FileSystem::real() {
 }
 
 Result<std::string> readFile(const stdfs::path& path, std::uint64_t maxBytes) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return fileError("read", path.native(), errno);
-    struct Closer {
-        int fd;
-        ~Closer() { ::close(fd); }
-    } closer{fd};
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd) return fileError("read", path.native(), errno);
     struct stat info {};
-    if (::fstat(fd, &info) != 0) return fileError("read", path.native(), errno);
+    if (::fstat(fd.get(), &info) != 0) return fileError("read", path.native(), errno);
     if (!S_ISREG(info.st_mode)) return Error{ErrorCode::Io, "Cannot read " + path.string() + ": not a regular file", {}, {}};
     std::string content;
     const auto tooLong = [&] {
@@ -137,7 +139,7 @@ Result<std::string> readFile(const stdfs::path& path, std::uint64_t maxBytes) {
     std::size_t have = 0;
     while (true) {
         if (have == content.size()) content.resize(have + 4096);  // grows only where the file grew meanwhile
-        const ssize_t got = ::read(fd, content.data() + have, content.size() - have);
+        const ssize_t got = ::read(fd.get(), content.data() + have, content.size() - have);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fileError("read", path.native(), errno);
         if (got == 0) break;

@@ -37,6 +37,8 @@ public:
     virtual Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path) = 0;
     virtual Result<void> makeFolder(const std::filesystem::path& path) = 0;  ///< mode 0700; Exists when taken
     virtual Result<void> rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
+    /// Two names swap what they stand for, in one step; Unsupported where the disk cannot do that.
+    virtual Result<void> exchange(const std::filesystem::path& one, const std::filesystem::path& other) = 0;
     virtual Result<void> link(const std::filesystem::path& existing, const std::filesystem::path& name) = 0;
     virtual Result<void> remove(const std::filesystem::path& file) = 0;        ///< a file or an empty folder
     virtual Result<void> syncFolder(const std::filesystem::path& folder) = 0;

@@ -1,5 +1,6 @@
 #include "launch/child_process.h"
 
+#include "base/descriptor.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/identity.h"
@@ -17,16 +18,6 @@
 
 namespace lathe::launch {
 namespace {
-
-struct Descriptor {
-    int fd;
-    explicit Descriptor(int descriptor) : fd(descriptor) {}
-    ~Descriptor() {
-        if (fd >= 0) ::close(fd);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-};
 
 /// A copy above the numbers that the plan writes to, so that no dup2 overwrites the source of a later one.
 int copyAbove(int fd) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 10); }
@@ -65,24 +56,22 @@ static void raiseOomScore(pid_t pid, int by) {
     const auto own = readFile("/proc/self/oom_score_adj", 32);
     const auto now = own ? readInteger(own->substr(0, own->find('\n'))) : std::nullopt;
     const std::string wanted = std::to_string(std::min(kMost, now.value_or(0) + by));
-    const int fd = ::open(("/proc/" + std::to_string(pid) + "/oom_score_adj").c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    static_cast<void>(!::write(fd, wanted.data(), wanted.size()));
-    ::close(fd);
+    const Descriptor file(::open(("/proc/" + std::to_string(pid) + "/oom_score_adj").c_str(), O_WRONLY | O_CLOEXEC));
+    if (file) static_cast<void>(!::write(file.get(), wanted.data(), wanted.size()));
 }
 
 Result<ChildProcess> ChildProcess::start(const ChildCommand& command, const std::string& token) {
     const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     const Descriptor log(::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (log.fd < 0) return fileError("write", command.log.native(), errno);
-    std::vector<int> wanted = {null.fd, log.fd, log.fd};
+    if (log.get() < 0) return fileError("write", command.log.native(), errno);
+    std::vector<int> wanted = {null.get(), log.get(), log.get()};
     wanted.insert(wanted.end(), command.descriptors.begin(), command.descriptors.end());
     std::list<Descriptor> copies;
     SpawnPlan plan;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         copies.emplace_back(copyAbove(wanted[i]));
-        if (copies.back().fd < 0) return fileError("prepare descriptors for", command.program.native(), errno);
-        plan.place(copies.back().fd, static_cast<int>(i));
+        if (copies.back().get() < 0) return fileError("prepare descriptors for", command.program.native(), errno);
+        plan.place(copies.back().get(), static_cast<int>(i));
     }
     plan.closeFrom(static_cast<int>(wanted.size()));
     LATHE_TRY_ASSIGN(const pid_t pid, spawn(command, plan));

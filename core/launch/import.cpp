@@ -1,6 +1,7 @@
 #include "launch/import.h"
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
@@ -34,17 +35,6 @@ constexpr std::uint64_t kBudget = 16u << 20;      // between two looks at socket
 constexpr int kTurnMilliseconds = 250;            // where the system does not tell of changes (network file systems)
 constexpr std::int64_t kFlushEvery = kSecond / 2, kScanEvery = 2 * kSecond;
 std::int64_t now() { return Clock::system().monotonicNs(); }
-
-/// A descriptor that closes itself.
-struct Descriptor {
-    int fd = -1;
-    explicit Descriptor(int number) : fd(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd >= 0) ::close(fd);
-    }
-};
 
 int watchStops() {
     holdStopSignals();
@@ -205,7 +195,7 @@ std::unique_ptr<ImportedRun> Import::open(const std::string& relative, bool seve
 
 bool Import::stopSignalled() {
     signalfd_siginfo info{};
-    while (::read(m_signals.fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) m_report.stopped = true;
+    while (::read(m_signals.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) m_report.stopped = true;
     return m_report.stopped;
 }
 
@@ -287,7 +277,7 @@ bool Import::scan() {
         return !m_followed.empty();
     }
     for (const stdfs::path& folder : found->all)
-        ::inotify_add_watch(m_changes.fd, folder.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE);
+        ::inotify_add_watch(m_changes.get(), folder.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE);
     const bool several = found->withEvents.size() > 1 || !m_followed.empty();
     for (const std::string& relative : found->withEvents) {
         if (stopSignalled()) break;
@@ -321,13 +311,13 @@ std::optional<Reason> Import::turn(Followed& followed) {
 
 /// Until something has changed, a request comes or a turn is over; true: folders may be new.
 bool Import::wait() {
-    std::vector<pollfd> what = {{m_signals.fd, POLLIN, 0}, {m_changes.fd, POLLIN, 0}};
+    std::vector<pollfd> what = {{m_signals.get(), POLLIN, 0}, {m_changes.get(), POLLIN, 0}};
     for (const auto& [relative, followed] : m_followed) what.push_back({followed.run->recorder().pollFd(), POLLIN, 0});
     ::poll(what.data(), what.size(), kTurnMilliseconds);
     bool isNew = false;
     alignas(inotify_event) std::array<char, 16384> buffer{};
     ssize_t got = 0;
-    while ((got = ::read(m_changes.fd, buffer.data(), buffer.size())) > 0) {
+    while ((got = ::read(m_changes.get(), buffer.data(), buffer.size())) > 0) {
         for (ssize_t at = 0; at < got;) {
             const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
             isNew |= (event->mask & (IN_CREATE | IN_MOVED_TO | IN_Q_OVERFLOW)) != 0;

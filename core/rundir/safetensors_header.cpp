@@ -1,5 +1,6 @@
 #include "rundir/safetensors_header.h"
 
+#include "base/descriptor.h"
 #include "rundir/json_reader.h"
 
 #include <nlohmann/json.hpp>
@@ -146,11 +147,9 @@ Result<SafetensorsHeader> readSafetensorsHeader(int fd, const std::string& fileN
 }
 
 Result<SafetensorsHeader> readSafetensorsHeader(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return fileError("read", path, errno);
-    auto header = readSafetensorsHeader(fd, path);
-    ::close(fd);
-    return header;
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd) return fileError("read", path, errno);
+    return readSafetensorsHeader(fd.get(), path);
 }
 
 std::string makeSafetensorsHeader(std::vector<std::pair<std::string, TensorRange>>& tensors, const std::map<std::string, std::string>& metadata) {

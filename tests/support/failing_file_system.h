@@ -14,6 +14,7 @@ public:
     /// `failAt`: 1 is the first call that changes something.
     FailingFileSystem(int failAt, bool fromThenOn, int errnoValue = ENOSPC) : m_failAt(failAt), m_fromThenOn(fromThenOn), m_errno(errnoValue) {}
     int calls() const { return m_calls; }
+    bool failRemove = false;
 
     Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path) override {
         LATHE_TRY(count("create", path));
@@ -28,11 +29,18 @@ public:
         LATHE_TRY(count("rename", from));
         return FileSystem::real().rename(from, to);
     }
+    Result<void> exchange(const std::filesystem::path& one, const std::filesystem::path& other) override {
+        LATHE_TRY(count("exchange", one));
+        return FileSystem::real().exchange(one, other);
+    }
     Result<void> link(const std::filesystem::path& existing, const std::filesystem::path& name) override {
         LATHE_TRY(count("link", name));
         return FileSystem::real().link(existing, name);
     }
-    Result<void> remove(const std::filesystem::path& file) override { return FileSystem::real().remove(file); }
+    Result<void> remove(const std::filesystem::path& file) override {
+        if (failRemove) return fileError("remove", file.native(), ENOTEMPTY);
+        return FileSystem::real().remove(file);
+    }
     Result<void> syncFolder(const std::filesystem::path& folder) override {
         LATHE_TRY(count("sync folder", folder));
         return FileSystem::real().syncFolder(folder);

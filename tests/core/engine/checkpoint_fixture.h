@@ -103,22 +103,34 @@ public:
         told.push_back("rename to " + to.filename().string());
         return real().rename(from, to);
     }
+    Result<void> exchange(const stdfs::path& one, const stdfs::path& other) override {
+        if (failRename) return fileError("exchange", other.native(), EIO);
+        if (cannotExchange) return Error{ErrorCode::Unsupported, "It cannot", {}, {}};
+        faults.kill.pass();
+        told.push_back("rename to " + other.filename().string());
+        return real().exchange(one, other);
+    }
     Result<void> link(const stdfs::path& existing, const stdfs::path& name) override {
         if (failLink) return fileError("link", name.native(), EXDEV);
         return real().link(existing, name);
     }
-    Result<void> remove(const stdfs::path& file) override { return real().remove(file); }
+    Result<void> remove(const stdfs::path& file) override {
+        faults.kill.pass();
+        if (failRemove) return fileError("remove", file.native(), ENOTEMPTY);
+        return real().remove(file);
+    }
     Result<void> syncFolder(const stdfs::path& folder) override {
         faults.kill.pass();
         told.push_back("sync " + folder.filename().string());
+        if (folderSyncsLeft-- == 0) return fileError("sync folder", folder.native(), EIO);
         return real().syncFolder(folder);
     }
     Result<std::uint64_t> freeBytes(const stdfs::path& folder) override {
         if (free) return *free;
         return real().freeBytes(folder);
     }
-    int createsLeft = -1;
-    bool failRename = false, failLink = false;
+    int createsLeft = -1, folderSyncsLeft = -1;
+    bool failRename = false, failLink = false, failRemove = false, cannotExchange = false;
     std::optional<std::uint64_t> free;
     std::vector<std::string> told;
     Faults faults;
