@@ -26,6 +26,7 @@ constexpr std::size_t kSpillHeaderBytes = 20;
 constexpr std::size_t kRecordHeaderBytes = 16;
 constexpr std::uint64_t kMaxSpillBytes = 16ull << 30;
 constexpr auto kLookEvery = std::chrono::milliseconds(10);
+constexpr auto kAfterFailure = std::chrono::milliseconds(500);
 
 void appendRecord(const Frame& frame, Bytes& out) {
     const std::size_t begin = out.size();
@@ -60,11 +61,16 @@ struct Spiller::Impl {
     const std::filesystem::path folder;
     const int session;
 
-    std::mutex mutex;  // guards the file and the reader: helper thread and flushAll()
+    std::mutex mutex;  // guards the part and the reader: helper thread and flushAll()
     std::condition_variable wake;
     bool ending = false;
-    std::unique_ptr<OutputFile> file;
+    struct Part {
+        std::unique_ptr<OutputFile> file;
+        std::filesystem::path path;
+        std::uint64_t first = 0;   ///< sequence of its first frame; 0: none is in it yet
+    } part;
     RingReader reader;
+    bool isFailing = false;        ///< told already
     std::atomic<std::uint64_t> spilled{0}, lost{0};
     std::thread thread;
 
@@ -73,10 +79,11 @@ struct Spiller::Impl {
 
     void watch() {
         std::unique_lock lock(mutex);
-        while (!wake.wait_for(lock, kLookEvery, [this] { return ending; })) {
+        auto lookEvery = kLookEvery;
+        while (!wake.wait_for(lock, lookEvery, [this] { return ending; })) {
             const std::uint64_t taken = std::max(segment.recorderBytes(ring), reader.position());
             const std::uint64_t written = segment.writtenBytes(ring);
-            if (written > taken && written - taken > segment.ringBytes() / 2) static_cast<void>(spillUnrecorded());
+            if (written > taken && written - taken > segment.ringBytes() / 2) lookEvery = spillUnrecorded().ok() ? kLookEvery : kAfterFailure;
         }
     }
 
@@ -84,38 +91,55 @@ struct Spiller::Impl {
         const std::uint64_t recorded = segment.recordedSequence(ring);
         if (recorded + 1 > reader.nextSequence()) reader = segment.reader(ring, recorded + 1);
         Result<void> outcome;
-        while (true) {
+        while (outcome.ok()) {
             const RingReader::Batch batch = reader.read();
             lost += batch.lapped;
             if (batch.frames.empty()) break;
             outcome = append(batch.frames);
-            (outcome.ok() ? spilled : lost) += batch.frames.size();
+            if (outcome.ok()) spilled += batch.frames.size();
+            else leavePart(part.first > 0 && !part.file->sync().ok() ? part.first : batch.frames.front().sequence);
         }
         segment.setSpillSettled(ring, reader.nextSequence() - 1);
+        if (!outcome.ok() && !isFailing) log::error(outcome.error().text());
+        isFailing = !outcome.ok();
         return outcome;
     }
 
     Result<void> append(const std::vector<Frame>& frames) {
-        if (!file) {
-            LATHE_TRY_ASSIGN(file, open());
-            LATHE_TRY(file->write(spillHeader(session, ring)));
-        }
+        if (!part.file) LATHE_TRY(begin());
         Bytes bytes;
         for (const Frame& frame : frames) appendRecord(frame, bytes);
-        const auto written = file->write(bytes);
-        if (!written.ok()) {
-            log::error(written.error().text());
-            file.reset();  // a torn record ends this file for readers: the next one goes on in a new file
-        }
-        return written;
+        LATHE_TRY(part.file->write(bytes));
+        if (part.first == 0) part.first = frames.front().sequence;
+        return {};
     }
 
-    Result<std::unique_ptr<OutputFile>> open() const {
-        const std::filesystem::path path = folder / spillName(session, ring);
-        auto made = FileSystem::real().create(path);
-        for (int n = 1; !made.ok() && made.error().code == ErrorCode::Exists && n < 1000; ++n)
-            made = FileSystem::real().create(path.string() + "." + std::to_string(n));
-        return made;
+    Result<void> begin() {
+        part.path = folder / spillName(session, ring);
+        auto made = FileSystem::real().create(part.path);
+        for (int n = 1; !made.ok() && made.error().code == ErrorCode::Exists && n < 1000; ++n) {
+            part.path = folder / (spillName(session, ring) + "." + std::to_string(n));
+            made = FileSystem::real().create(part.path);
+        }
+        if (!made.ok()) return std::move(made).error();
+        part.file = std::move(made).value();
+        return part.file->write(spillHeader(session, ring));
+    }
+
+    /// A torn record ends a file for readers, and one whose sync failed is not trusted: the next frames, beginning with this
+    /// one while it still stands in the ring, go into a new file.
+    void leavePart(std::uint64_t next) {
+        if (part.file && part.first == 0) static_cast<void>(FileSystem::real().remove(part.path));
+        part = {};
+        reader = segment.reader(ring, next);
+    }
+
+    Result<void> flushAll() {
+        LATHE_TRY(spillUnrecorded());
+        if (!part.file) return {};
+        auto synced = part.file->sync();
+        if (!synced.ok()) leavePart(part.first);
+        return synced;
     }
 };
 
@@ -136,9 +160,7 @@ std::uint64_t Spiller::lostFrames() const { return m_impl->lost; }
 
 Result<void> Spiller::flushAll() {
     const std::lock_guard lock(m_impl->mutex);
-    LATHE_TRY(m_impl->spillUnrecorded());
-    if (m_impl->file) LATHE_TRY(m_impl->file->sync());
-    return {};
+    return m_impl->flushAll();
 }
 
 static Result<std::vector<Frame>> readOneSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
@@ -179,7 +201,7 @@ Result<std::vector<Frame>> readSpill(const std::filesystem::path& file, std::uin
         const std::filesystem::path part = file.string() + "." + std::to_string(n);
         std::error_code ignored;
         if (!std::filesystem::exists(part, ignored)) break;
-        LATHE_TRY_ASSIGN(std::vector<Frame> more, readOneSpill(part, fromSequence));
+        LATHE_TRY_ASSIGN(std::vector<Frame> more, readOneSpill(part, frames.empty() ? fromSequence : frames.back().sequence + 1));
         std::move(more.begin(), more.end(), std::back_inserter(frames));
     }
     return frames;

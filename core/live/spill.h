@@ -27,8 +27,9 @@ public:
     Spiller& operator=(const Spiller&) = delete;
 
     std::uint64_t spilledFrames() const;
-    std::uint64_t lostFrames() const;  ///< overwritten before they could be spilled, or not writable; counted exactly
-    /// Writes out and syncs every frame that is not recorded yet (the supervisor is gone, this process is about to end).
+    std::uint64_t lostFrames() const;  ///< overwritten before they could be spilled; counted exactly
+    /// Writes out and syncs every frame that is not recorded yet (the supervisor is gone, this process is about to end). After an
+    /// error what still stands in the ring is tried again with the next call.
     Result<void> flushAll();
 
 private:

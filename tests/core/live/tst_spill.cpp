@@ -4,8 +4,10 @@
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 
+#include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sys/resource.h>
 
 using namespace lathe;
 using namespace lathe::live;
@@ -134,13 +136,50 @@ private Q_SLOTS:
             for (const Frame& frame : *frames) QVERIFY(frame.payload == payloadOf(frame.sequence));
         }
     }
-    void fullDiskIsCountedAndTheWriterGoesOn() {
+    void whatCannotBeWrittenIsTriedAgainWhileItStandsInTheRing() {
         auto segment = std::move(Segment::create({2, 4096}, "t")).value();
-        Spiller spiller(*segment, 0, "/nonexistent/spill", 1);
+        const auto where = folder("later") / "made later";
+        Spiller spiller(*segment, 0, where, 1);
         writeFrames(*segment, 20);
         QVERIFY(!spiller.flushAll().ok());
-        QCOMPARE(spiller.lostFrames(), std::uint64_t{20});
-        QVERIFY(segment->write(0, FrameType::Text, payloadOf(21)).ok());
+        QCOMPARE(spiller.lostFrames(), std::uint64_t{0});
+        QVERIFY(makeFolders(FileSystem::real(), where).ok());
+        QVERIFY(spiller.flushAll().ok());
+        QCOMPARE(readSpill(where / spillName(1, 0), 1)->size(), std::size_t{20});
+    }
+    void whatIsOverwrittenBeforeItCouldBeWrittenIsCounted() {
+        auto segment = std::move(Segment::create({2, 4096}, "t")).value();
+        Spiller spiller(*segment, 0, "/nonexistent/spill", 1);
+        writeFrames(*segment, 1000);
+        QVERIFY(!spiller.flushAll().ok());
+        RingReader ring = segment->reader(0);
+        QCOMPARE(spiller.lostFrames() + ring.read().frames.size(), std::uint64_t{1000});
+        QVERIFY(segment->write(0, FrameType::Text, payloadOf(1001)).ok());
+    }
+    // A file that may not get longer than 1.5 MiB: the first batch goes in, the second is cut short, the third would go into another file.
+    void aFailureInBetweenIsNotForgotten() {
+        auto segment = std::move(Segment::create({2, 8u << 20}, "t")).value();
+        const auto where = folder("between");
+        constexpr std::uint64_t total = 40'000;
+        writeFrames(*segment, total);
+        ::signal(SIGXFSZ, SIG_IGN);
+        rlimit before{};
+        QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
+        rlimit small = before;
+        small.rlim_cur = 3u << 19;
+        QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        {
+            Spiller spiller(*segment, 0, where, 1);
+            const auto flushed = spiller.flushAll();
+            QCOMPARE(::setrlimit(RLIMIT_FSIZE, &before), 0);
+            QVERIFY(!flushed.ok());
+            QVERIFY(spiller.flushAll().ok());
+            QCOMPARE(spiller.lostFrames(), std::uint64_t{0});
+        }
+        const auto frames = readSpill(where / spillName(1, 0), 1);
+        QVERIFY(frames.ok());
+        QCOMPARE(frames->size(), std::size_t{total});
+        for (std::uint64_t i = 0; i < total; ++i) QCOMPARE((*frames)[i].sequence, i + 1);
     }
     void namesSort() {
         QCOMPARE(spillName(3, 0), std::string("s003-r0.spill"));
