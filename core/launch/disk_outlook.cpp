@@ -35,15 +35,30 @@ static std::uint64_t bytesOf(const stdfs::path& folder, const stdfs::path& witho
     return bytes;
 }
 
+static std::vector<rundir::CheckpointInfo> usableCheckpoints(const rundir::RunFolder& run) {
+    const auto user = rundir::readUser(run);
+    auto all = rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>());
+    std::erase_if(all, [](const rundir::CheckpointInfo& info) { return !info.problem.empty(); });
+    return all;
+}
+
 RunWrites writesOf(const rundir::RunFolder& run) {
     RunWrites writes;
-    if (const auto summary = rundir::readSummary(run); summary && summary->activeSeconds >= kLeastActiveSeconds)
-        writes.bytesPerHour = static_cast<double>(bytesOf(run.root(), run.checkpoints())) / summary->activeSeconds * 3600;
+    const auto summary = rundir::readSummary(run);
+    const double perHour = summary && summary->activeSeconds >= kLeastActiveSeconds ? 3600 / summary->activeSeconds : 0;
+    if (perHour > 0) writes.bytesPerHour = static_cast<double>(bytesOf(run.root(), run.checkpoints())) * perHour;
     const auto config = configOf(run, rundir::newestSession(run));
-    const auto all = rundir::listCheckpoints(run.checkpoints());
-    if (!config || all.empty() || config::isCommand(*config)) return writes;
-    const std::int64_t kept = config->checkpoint.keepLast + config->checkpoint.keepBest, there = static_cast<std::int64_t>(all.size());
-    writes.toCome = static_cast<std::uint64_t>(std::max<std::int64_t>(0, kept - there)) * all.back().bytes;
+    const auto usable = usableCheckpoints(run);
+    if (!config || usable.empty() || config::isCommand(*config)) return writes;
+    const std::uint64_t each = usable.back().bytes;
+    const std::int64_t kept = config->checkpoint.keepLast + config->checkpoint.keepBest;
+    // Pinned ones take no place of those that the rule counts.
+    const std::int64_t there = std::count_if(usable.begin(), usable.end(), [](const rundir::CheckpointInfo& info) { return !info.pinned; });
+    writes.toCome = static_cast<std::uint64_t>(std::max<std::int64_t>(0, kept - there)) * each;
+    if (config->checkpoint.keepEvery && perHour > 0) {
+        const double updates = static_cast<double>(summary->counters.globalStep.value()) * perHour;
+        writes.bytesPerHour += updates / static_cast<double>(*config->checkpoint.keepEvery) * static_cast<double>(each);
+    }
     return writes;
 }
 

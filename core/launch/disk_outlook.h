@@ -1,6 +1,7 @@
 // How long the disk of a workspace lasts: what is free against what the runs that are up write.
 // A run's rate is what lies in its folder over the time it has been active, checkpoints apart: of those the rule of its
-// configuration keeps so many, and only the ones that are missing yet are to come.
+// configuration keeps so many, and only the ones that are missing yet are to come; those of checkpoint.keep_every never end,
+// so they are part of the rate.
 // Thread: functions without shared state; they read folders and may take a while.
 #pragma once
 

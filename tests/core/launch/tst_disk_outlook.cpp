@@ -97,6 +97,45 @@ private Q_SLOTS:
         QVERIFY(lock.ok());
         QCOMPARE(launch::diskOutlook(workspace()).bytesPerHour, writes.bytesPerHour);
     }
+    void onlyUsableCheckpointsThatNobodyPinnedCountAsThere() {
+        auto loaded = config::load("digits-mlp");
+        loaded->config.checkpoint.keepLast = 3;
+        loaded->config.checkpoint.keepBest = 1;
+        FixtureRun run(workspace(), "one", config::toYaml(loaded->config));
+        run.beginSession(1);
+        QVERIFY(replaceFile(FileSystem::real(), run.folder().sessionYaml(1), config::toYaml(loaded->config)).ok());
+        run.checkpoint(1, 10);
+        run.checkpoint(1, 20);
+        run.closeWriter();
+        const std::uint64_t each = rundir::listCheckpoints(run.folder().checkpoints()).front().bytes;
+        QCOMPARE(launch::writesOf(run.folder()).toCome, 2 * each);
+        QVERIFY(std::filesystem::create_directories(run.folder().checkpoints() / ".s001-000000030"));   // being saved
+        QCOMPARE(launch::writesOf(run.folder()).toCome, 2 * each);
+        QVERIFY(rundir::editUser(FileSystem::real(), run.folder(), [](rundir::UserRecord& user) { user.pinned = {"s001-000000010"}; }).ok());
+        QCOMPARE(launch::writesOf(run.folder()).toCome, 3 * each);
+        std::filesystem::remove(run.folder().checkpoints() / "s001-000000020/trainer.json");            // only the pinned one can be used
+        QCOMPARE(launch::writesOf(run.folder()).toCome, 4 * each);
+    }
+    void checkpointsThatAreKeptEverySoManyUpdatesGoOn() {
+        auto loaded = config::load("digits-mlp");
+        loaded->config.checkpoint.keepEvery = 100;
+        FixtureRun run(workspace(), "one", config::toYaml(loaded->config));
+        run.beginSession(1);
+        const auto configure = [&] { return replaceFile(FileSystem::real(), run.folder().sessionYaml(1), config::toYaml(loaded->config)).ok(); };
+        QVERIFY(configure());
+        run.checkpoint(1, 100);
+        run.closeWriter();
+        run.summary([](rundir::Summary& summary) {
+            summary.activeSeconds = 360;
+            summary.counters.globalStep = GlobalStep(1000);
+        });
+        const double with = launch::writesOf(run.folder()).bytesPerHour;
+        loaded->config.checkpoint.keepEvery.reset();
+        QVERIFY(configure());
+        const double each = static_cast<double>(rundir::listCheckpoints(run.folder().checkpoints()).front().bytes);
+        const double without = launch::writesOf(run.folder()).bytesPerHour;
+        QVERIFY2(std::abs(with - without - 100 * each) < 1, qPrintable(QString("%1 %2").arg(with - without).arg(100 * each)));   // 10,000 updates an hour
+    }
     void aLinkOutOfTheRunIsNotFollowed() {
         auto loaded = config::load("digits-mlp");
         FixtureRun run(workspace(), "one", config::toYaml(loaded->config));
