@@ -35,6 +35,10 @@ static Result<void> checkTrash(const std::filesystem::path& workspace) {
     return Error{ErrorCode::Usage, trash.string() + " is a link or a file, and the trash is a folder of the workspace; move it away, and what is deleted goes to a new one", {}, {}};
 }
 
+/// Begins and ends the names of what is being removed for good.
+static std::string halfRemoved(const std::string& name) { return "." + name + ".removed"; }
+static bool isHalfRemoved(const std::string& name) { return name.starts_with('.') && name.ends_with(".removed"); }
+
 static Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to) {
     FileSystem& fs = FileSystem::real();
     std::error_code ignored;
@@ -101,59 +105,95 @@ ExitCode deleteRun(const Options& options) {
 }
 
 /// Runs in the trash look like runs in a workspace whose runs folder is called otherwise.
+static bool isDeletedRun(const std::filesystem::path& place) {
+    return isFolder(place) && !isHalfRemoved(place.filename().string()) && rundir::readManifest(rundir::RunFolder(place)).ok();
+}
+
+/// A folder RUNFOLDER@CHECKPOINT.
+static bool isDeletedCheckpoint(const std::filesystem::path& place) {
+    const std::string name = place.filename().string();
+    const std::size_t at = name.rfind('@');
+    return at != std::string::npos && isFolder(place) && rundir::parseCheckpointName(name.substr(at + 1)).has_value();
+}
+
 static std::vector<rundir::RunFolder> deletedRuns(const std::filesystem::path& workspace) {
     std::vector<rundir::RunFolder> out;
     const auto names = listFolder(trashOf(workspace));
-    for (std::size_t i = 0; names && i < names->size(); ++i) {
-        rundir::RunFolder run(trashOf(workspace) / (*names)[i]);
-        if (isFolder(run.root()) && rundir::readManifest(run)) out.push_back(std::move(run));
-    }
+    for (std::size_t i = 0; names && i < names->size(); ++i)
+        if (isDeletedRun(trashOf(workspace) / (*names)[i])) out.emplace_back(trashOf(workspace) / (*names)[i]);
     return out;
 }
 
-/// Entries RUNFOLDER@CHECKPOINT that are folders: run folder and checkpoint.
+/// Run folder and checkpoint.
 static std::vector<std::pair<std::string, std::string>> deletedCheckpoints(const std::filesystem::path& workspace) {
     std::vector<std::pair<std::string, std::string>> out;
     const auto names = listFolder(trashOf(workspace));
     for (std::size_t i = 0; names && i < names->size(); ++i) {
         const std::string& name = (*names)[i];
         const std::size_t at = name.rfind('@');
-        if (at != std::string::npos && isFolder(trashOf(workspace) / name) && rundir::parseCheckpointName(name.substr(at + 1))) out.emplace_back(name.substr(0, at), name.substr(at + 1));
+        if (isDeletedCheckpoint(trashOf(workspace) / name)) out.emplace_back(name.substr(0, at), name.substr(at + 1));
     }
     return out;
 }
 
-/// Names in the trash that `trash` does not list: nothing that was moved there by delete, or damaged since.
-static std::vector<std::string> foreignThings(const std::filesystem::path& workspace) {
-    std::vector<std::string> out;
-    if (auto names = listFolder(trashOf(workspace))) out = std::move(*names);
-    for (const auto& run : deletedRuns(workspace)) std::erase(out, run.name());
-    for (const auto& [run, checkpoint] : deletedCheckpoints(workspace)) std::erase(out, run + "@" + checkpoint);
-    return out;
+/// Names in the trash: what delete moved there, and what else is there or was damaged since.
+struct TrashContent {
+    std::vector<std::string> deleted, foreign;
+};
+
+static Result<TrashContent> lookInto(const std::filesystem::path& trash) {
+    TrashContent content;
+    std::error_code ignored;
+    if (std::filesystem::symlink_status(trash, ignored).type() == std::filesystem::file_type::not_found) return content;
+    LATHE_TRY_ASSIGN(const auto names, listFolder(trash));
+    for (const std::string& name : names) {
+        if (isHalfRemoved(name)) continue;
+        const bool isDeleted = isDeletedRun(trash / name) || isDeletedCheckpoint(trash / name);
+        (isDeleted ? content.deleted : content.foreign).push_back(name);
+    }
+    return content;
 }
 
-static void tellForeign(const std::filesystem::path& workspace) {
-    const auto foreign = foreignThings(workspace);
-    for (const std::string& name : foreign) tell((trashOf(workspace) / name).string() + " is no run or checkpoint that was deleted; it is left alone");
+static void tellForeign(const std::filesystem::path& trash, const std::vector<std::string>& foreign) {
+    for (const std::string& name : foreign) tell((trash / name).string() + " is no run or checkpoint that was deleted; it is left alone");
 }
 
-/// What `trash` lists, and nothing else.
+/// Ends what an emptying began, also one that was cut off.
+static Result<void> finishRemoving(const std::filesystem::path& trash) {
+    std::error_code ignored;
+    if (std::filesystem::symlink_status(trash, ignored).type() == std::filesystem::file_type::not_found) return {};
+    LATHE_TRY_ASSIGN(auto names, listFolder(trash));
+    std::erase_if(names, [](const std::string& name) { return !isHalfRemoved(name); });
+    for (const std::string& name : names) LATHE_TRY(removeTree(FileSystem::real(), trash / name));
+    return names.empty() ? Result<void>() : FileSystem::real().syncFolder(trash);
+}
+
+/// What `trash` lists, and nothing else. Every name goes before the first file does: nothing that is half there can be restored.
+static Result<TrashContent> removeDeleted(const std::filesystem::path& trash) {
+    LATHE_TRY(finishRemoving(trash));
+    LATHE_TRY_ASSIGN(TrashContent content, lookInto(trash));
+    if (content.deleted.empty()) return content;
+    for (const std::string& name : content.deleted) LATHE_TRY(FileSystem::real().rename(trash / name, trash / halfRemoved(name)));
+    LATHE_TRY(FileSystem::real().syncFolder(trash));
+    LATHE_TRY(finishRemoving(trash));
+    return content;
+}
+
 static ExitCode emptyTrash(const Options& options) {
-    const auto workspace = workspaceOf(options);
-    std::vector<std::filesystem::path> listed;
-    for (const auto& run : deletedRuns(workspace)) listed.push_back(run.root());
-    for (const auto& [run, checkpoint] : deletedCheckpoints(workspace)) listed.push_back(trashOf(workspace) / (run + "@" + checkpoint));
-    for (const auto& place : listed)
-        if (const auto gone = removeTree(FileSystem::real(), place); !gone) return fail(options, gone.error());
-    tellForeign(workspace);
-    if (options.json) printJson({{"removed", listed.size()}});
-    else print(listed.empty() ? "The trash is empty" : "Removed " + std::to_string(listed.size()) + (listed.size() == 1 ? " thing" : " things") + " for good");
+    const auto trash = trashOf(workspaceOf(options));
+    const auto removed = removeDeleted(trash);
+    if (!removed) return fail(options, removed.error());
+    tellForeign(trash, removed->foreign);
+    const std::size_t count = removed->deleted.size();
+    if (options.json) printJson({{"removed", count}});
+    else print(count == 0 ? "The trash is empty" : "Removed " + std::to_string(count) + (count == 1 ? " thing" : " things") + " for good");
     return ExitCode::Completed;
 }
 
 ExitCode trash(const Options& options) {
     if (const auto whole = checkTrash(workspaceOf(options)); !whole) return fail(options, whole.error());
     if (options.empty) return emptyTrash(options);
+    if (const auto finished = finishRemoving(trashOf(workspaceOf(options))); !finished) tell(finished.error().text());
     json list = json::array();
     for (const auto& run : deletedRuns(workspaceOf(options))) list.push_back(rowJson(run));
     const auto checkpoints = deletedCheckpoints(workspaceOf(options));
@@ -166,7 +206,7 @@ ExitCode trash(const Options& options) {
     for (const json& row : list)
         print(row.at("id").get<std::string>() + "  " + row.at("name").get<std::string>() + "  " + row.at("folder").get<std::string>());
     for (const auto& [run, checkpoint] : checkpoints) print(run + "@" + checkpoint);
-    tellForeign(workspaceOf(options));
+    if (const auto content = lookInto(trashOf(workspaceOf(options)))) tellForeign(trashOf(workspaceOf(options)), content->foreign);
     if (list.empty() && checkpoints.empty()) print("The trash is empty");
     return ExitCode::Completed;
 }
