@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "config/metrics.h"
 #include "launch/verbs.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,13 +12,6 @@
 #include <sys/stat.h>
 
 namespace lathe::launch {
-
-Result<void> removeCheckpoint(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder) {
-    const auto hidden = run.checkpoints() / ("." + folder + ".removed");
-    LATHE_TRY(fs.rename(run.checkpoints() / folder, hidden));
-    LATHE_TRY(fs.syncFolder(run.checkpoints()));
-    return removeTree(fs, hidden);
-}
 
 /// What going back left: the newest usable checkpoint of each branch. And what the run began from.
 static void addTips(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, std::multimap<std::string, std::string>& wanted) {
@@ -116,20 +110,11 @@ std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder&
             if (all[i].problem.empty() && all[i].verifiedNs == 0) unread.push_back(all[i].folder);
             continue;
         }
-        auto removed = removeCheckpoint(fs, run, all[i].folder);
+        auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), all[i].folder);
         if (removed) removed = writer.markCheckpointDeleted(all[i].folder);
         if (!removed) log::warning(removed.error().text());
     }
     return unread;
-}
-
-void removeUnfinished(FileSystem& fs, const rundir::RunFolder& run) {
-    const auto names = listFolder(run.checkpoints());
-    for (std::size_t i = 0; names && i < names->size(); ++i) {
-        const std::string& name = (*names)[i];
-        if (!name.starts_with(".s")) continue;
-        if (const auto removed = removeTree(fs, run.checkpoints() / name); !removed) log::warning(removed.error().text());
-    }
 }
 
 }  // namespace lathe::launch

@@ -36,9 +36,4 @@ Result<std::vector<std::string>> goesNext(const rundir::RunFolder& run);
 std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
                                         const std::vector<std::string>& inUse);
 
-/// Takes the name away first, so that a removal that is interrupted leaves nothing that looks like a checkpoint.
-Result<void> removeCheckpoint(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder);
-/// Removes unfinished folders. Requires: no worker of this run lives.
-void removeUnfinished(FileSystem& fs, const rundir::RunFolder& run);
-
 }  // namespace lathe::launch

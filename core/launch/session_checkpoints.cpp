@@ -26,20 +26,25 @@ void Session::tidyCheckpoints() {
     for (const std::string& folder : applyRetention(FileSystem::real(), m_run, m_config, *m_writer, inUse)) m_verifier.add(folder);
 }
 
-/// Keeps what re-reading found with the checkpoint; a damaged one is said.
+/// Whether two paths lead to one folder.
+static bool isSameFolder(const std::filesystem::path& one, const std::filesystem::path& other) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(one, other, ignored);
+}
+
+/// Keeps what re-reading found with the checkpoint that was read, whatever has its name by now; a damaged one is said.
 void Session::bookVerified() {
     const auto findings = m_verifier.take();
     if (findings.empty()) return;
-    for (const auto& [folder, inode, found] : findings) {
-        const auto place = m_run.checkpoints() / folder;
-        if (inode == 0 || Verifier::inodeOf(place) != inode) {   // removed or replaced meanwhile
-            m_verifier.forget(folder);
+    for (const Verifier::Finding& finding : findings) {
+        if (!isSameFolder(finding.place(), m_run.checkpoints() / finding.folder)) {   // removed or replaced meanwhile
+            m_verifier.forget(finding.folder);
             continue;
         }
-        const auto written = rundir::writeVerified(FileSystem::real(), place, found, Clock::system().wallNs());
+        const auto written = rundir::writeVerified(FileSystem::real(), finding.place(), finding.found, Clock::system().wallNs());
         if (!written) log::warning(written.error().text());
-        if (!found.ok())
-            tellEvent("checkpoint_damaged", "Checkpoint " + folder + " was re-read and is damaged: " + found.badFiles.front().text() + ". It is no longer offered; older ones are kept");
+        if (!finding.found.ok())
+            tellEvent("checkpoint_damaged", "Checkpoint " + finding.folder + " was re-read and is damaged: " + finding.found.badFiles.front().text() + ". It is no longer offered; older ones are kept");
     }
     tidyCheckpoints();
     m_summaryDue = true;

@@ -10,11 +10,11 @@
 #include "launch/identity.h"
 #include "launch/process_tree.h"
 #include "launch/queue.h"
-#include "launch/retention.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/checkpoint_publishing.h"
 #include "store/run_store.h"
 
 #include <chrono>
@@ -226,7 +226,7 @@ Result<void> settleLeftovers(const RunFolder& run) {
     LATHE_TRY(endLeftoverWorkers(run, left));
     if (!record->state && record->verb != kRecordVerb) endLeftoverProcesses(run);
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
-    removeUnfinished(disk(), run);
+    rundir::clearUnfinished(disk(), run.checkpoints());
     if (record->state && live && !left) return {};
     const WrittenFacts written = writtenAbout(run);
     if (written.unread) return *written.unread;

@@ -9,9 +9,11 @@
 #include "launch/going_on.h"
 #include "launch/identity.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/checkpoint_publishing.h"
 #include "store/run_store.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <unistd.h>
@@ -120,21 +122,6 @@ struct NewRun {
     bool named = true;                  ///< its name was chosen, or is made from the settings of a first run
 };
 
-/// The files of a verified checkpoint under a new folder: links, copies where the disk cannot link.
-static Result<void> takeIn(const std::filesystem::path& from, const std::filesystem::path& to) {
-    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, rundir::readCheckpoint(from));
-    LATHE_TRY(disk().makeFolder(to));
-    std::vector<std::string> names = {"manifest.json"};
-    for (const auto& file : manifest.files) names.push_back(file.name);
-    for (const std::string& name : names) {
-        if (disk().link(from / name, to / name)) continue;
-        std::error_code problem;
-        std::filesystem::copy_file(from / name, to / name, problem);
-        if (problem) return fileError("copy", (from / name).native(), problem.value());
-    }
-    return disk().syncFolder(to);
-}
-
 static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun what) {
     LATHE_TRY(refuseFullDisk(workspace));
     if (config::isCommand(what.config)) {
@@ -167,7 +154,7 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
     std::optional<RunLock> lock;
     const auto fill = [&](const RunFolder& run) -> Result<void> {
         LATHE_TRY_ASSIGN(lock, RunLock::acquire(run.lock()));
-        if (!what.checkpoint.empty()) LATHE_TRY(takeIn(what.checkpoint, run.checkpoints() / what.session.checkpoint));
+        if (!what.checkpoint.empty()) LATHE_TRY(rundir::takeOverCheckpoint(disk(), what.checkpoint, run.checkpoints() / what.session.checkpoint));
         LATHE_TRY(rundir::writeSummary(disk(), run, summary));
         return writePlan(run, what.session, what.config);
     };
@@ -313,29 +300,33 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
     return Prepared{run, session, std::move(lock), {}};
 }
 
-Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
-    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
-    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
-    const double rate = config.optimizer.learningRate * config.guard.rateFactor;
-    Error problem{ErrorCode::NotFound, "There is no checkpoint to go back to", {}, {}};
+/// Plans with the newest checkpoint not after `notAfter` that can be read, and is whole. Requires: the session's worker is gone.
+static Result<int> planFromNewest(const RunFolder& run, std::int64_t notAfter, const char* none, const std::function<Result<int>(const std::string&)>& plan) {
+    rundir::clearUnfinished(disk(), run.checkpoints());
+    Error problem{ErrorCode::NotFound, none, {}, {}};
     for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
-        const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
-        auto planned = planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1);
-        if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
+        auto planned = plan(checkpoint);
+        if (planned || (planned.error().code != ErrorCode::Corrupt && planned.error().code != ErrorCode::Io)) return planned;
         problem = planned.error();
     }
     return problem;
 }
 
+Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
+    const double rate = config.optimizer.learningRate * config.guard.rateFactor;
+    return planFromNewest(run, notAfter, "There is no checkpoint to go back to", [&](const std::string& checkpoint) {
+        const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
+        return planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1);
+    });
+}
+
 Result<int> planRestart(const RunFolder& run) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
-    Error problem{ErrorCode::NotFound, "There is no checkpoint yet to go on from", {}, {}};
-    for (const std::string& checkpoint : lineUpTo(run, std::numeric_limits<std::int64_t>::max())) {
-        auto planned = planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest));
-        if (planned || planned.error().code != ErrorCode::Corrupt) return planned;
-        problem = planned.error();
-    }
-    return problem;
+    return planFromNewest(run, std::numeric_limits<std::int64_t>::max(), "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
+        return planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest));
+    });
 }
 
 Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {

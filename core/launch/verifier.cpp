@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
@@ -16,11 +15,6 @@ static void yieldToEverybody() {
     constexpr int kLeast = 19, kThread = 1, kIdleClass = 3 << 13;
     static_cast<void>(::setpriority(PRIO_PROCESS, 0, kLeast));
     static_cast<void>(::syscall(SYS_ioprio_set, kThread, 0, kIdleClass));
-}
-
-std::uint64_t Verifier::inodeOf(const std::filesystem::path& folder) {
-    struct stat info {};
-    return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
 Verifier::~Verifier() {
@@ -44,6 +38,7 @@ void Verifier::add(const std::string& folder) {
 
 std::vector<Verifier::Finding> Verifier::take() {
     const std::lock_guard lock(m_mutex);
+    for (const std::string& folder : std::exchange(m_unread, {})) m_known.erase(folder);
     return std::exchange(m_findings, {});
 }
 
@@ -60,15 +55,17 @@ void Verifier::work() {
         if (m_leaving) return;
         const std::string folder = m_waiting.front();
         lock.unlock();
-        // Held open: whatever is given its name meanwhile is not mixed up with it.
-        const int held = ::open((m_checkpoints / folder).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-        const std::filesystem::path place = "/proc/self/fd/" + std::to_string(held);
-        auto found = rundir::verifyCheckpoint(place, {.fromDisk = true, .goesOn = [this] { return !m_leaving; }});
-        const std::uint64_t inode = held >= 0 ? inodeOf(place) : 0;
-        if (held >= 0) ::close(held);
+        Finding finding{folder, Descriptor(::open((m_checkpoints / folder).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), {}};
+        auto found = rundir::verifyCheckpoint(finding.place(), {.fromDisk = true, .goesOn = [this] { return !m_leaving; }});
         lock.lock();
         m_waiting.pop_front();
-        if (found) m_findings.push_back({folder, inode, std::move(*found)});   // else it is gone, or there was no time for it
+        if (found) {
+            finding.found = std::move(*found);
+            m_findings.push_back(std::move(finding));
+        } else {
+            if (found.error().code != ErrorCode::Stopped && finding.held) log::warning("Checkpoint " + folder + " could not be re-read now: " + found.error().text());
+            m_unread.push_back(folder);
+        }
         m_changed.notify_all();
     }
 }

@@ -3,12 +3,12 @@
 // Thread: its functions belong to one thread. Made lazily: before the first add() there is no thread.
 #pragma once
 
+#include "base/descriptor.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <mutex>
@@ -27,15 +27,14 @@ public:
     Verifier(const Verifier&) = delete;
     Verifier& operator=(const Verifier&) = delete;
 
-    /// Each folder once; takes effect in the background.
+    /// Each folder once; takes effect in the background. One that could not be read counts as not added.
     void add(const std::string& folder);
     struct Finding {
         std::string folder;
-        std::uint64_t inode = 0;             ///< of the folder that was read: by now another one may have its name
+        Descriptor held;                     ///< of the folder that was read: by now another one may have its name
         rundir::Verification found;
+        std::filesystem::path place() const { return kDescriptors + std::to_string(held.get()); }
     };
-    /// 0: there is none.
-    static std::uint64_t inodeOf(const std::filesystem::path& folder);
     /// It may be added again: there is another one of that name.
     void forget(const std::string& folder) { m_known.erase(folder); }
     /// What was found since the last call.
@@ -52,6 +51,7 @@ private:
     std::condition_variable m_changed;
     std::deque<std::string> m_waiting;       ///< the first one is being read
     std::vector<Finding> m_findings;
+    std::vector<std::string> m_unread;       ///< to be added again
     std::atomic<bool> m_leaving{false};
     std::thread m_thread;
 };

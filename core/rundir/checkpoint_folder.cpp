@@ -1,6 +1,7 @@
 // Checkpoints as folders: reading, verifying, listing.
 #include "rundir/checkpoint_manifest.h"
 
+#include "base/descriptor.h"
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/number_text.h"
@@ -22,17 +23,8 @@ namespace lathe::rundir {
 namespace stdfs = std::filesystem;
 
 static constexpr std::uint64_t kMaxManifestBytes = 64u << 20;
-static constexpr const char* kManifestFile = "manifest.json";
 
 namespace {
-
-struct OpenFile {
-    int fd;
-    explicit OpenFile(int descriptor) : fd(descriptor) {}
-    ~OpenFile() { ::close(fd); }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-};
 
 /// Size of a listed file; the error says what is wrong with it.
 Result<void> checkSize(int fd, const FileEntry& entry) {
@@ -79,12 +71,12 @@ Result<void> checkPieces(int fd, const FileEntry& entry, const CheckpointManifes
 }
 
 Result<void> checkFile(const stdfs::path& folder, const FileEntry& entry, const CheckpointManifest& manifest, const Reading* reading) {
-    LATHE_TRY_ASSIGN(const int fd, openBelow(folder, entry.name));
-    const OpenFile file(fd);
-    LATHE_TRY(checkSize(fd, entry));
+    LATHE_TRY_ASSIGN(const int opened, openBelow(folder, entry.name));
+    const Descriptor file(opened);
+    LATHE_TRY(checkSize(file.get(), entry));
     if (!reading) return {};
-    LATHE_TRY(checkContent(fd, entry, *reading));
-    return checkPieces(fd, entry, manifest);
+    LATHE_TRY(checkContent(file.get(), entry, *reading));
+    return checkPieces(file.get(), entry, manifest);
 }
 
 Result<CheckpointManifest> readManifestOf(const stdfs::path& folder) {
@@ -126,7 +118,8 @@ Result<Verification> verifyCheckpoint(const stdfs::path& folder, const Reading& 
     std::string hashes;
     for (const FileEntry& entry : manifest->files) {
         const auto checked = checkFile(folder, entry, *manifest, &reading);
-        if (!checked && checked.error().code == ErrorCode::Stopped) return checked.error();
+        const bool isBad = !checked && (checked.error().code == ErrorCode::Corrupt || checked.error().code == ErrorCode::NotFound);
+        if (!checked && !isBad) return Error(checked.error()).in("in checkpoint " + folder.filename().string());
         ++out.filesChecked;
         out.bytesChecked += entry.bytes;
         hashes += entry.name + " " + entry.hash + "\n";

@@ -69,6 +69,8 @@ struct CheckpointManifest {
     std::vector<TensorEntry> tensors;
 };
 
+constexpr const char* kManifestFile = "manifest.json";
+
 std::string checkpointName(int session, GlobalStep step);                     ///< "s003-000000120"
 struct CheckpointName { int session = 0; GlobalStep step; };
 std::optional<CheckpointName> parseCheckpointName(const std::string& name);
@@ -79,7 +81,7 @@ std::string manifestJson(const CheckpointManifest& manifest);
 std::string sealed(std::string json);
 /// Reads and checks names, sizes and that every file of the list is there; content is not read.
 Result<CheckpointManifest> readCheckpoint(const std::filesystem::path& folder);
-/// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. The error names the first bad file.
+/// A listed file that is missing, or holds something else than it should.
 struct BadFile {
     std::string name, why;
     std::string text() const { return name + ": " + why; }
@@ -95,7 +97,13 @@ struct Reading {
     bool fromDisk = false;                        ///< what the system still has of it in memory proves nothing and is dropped first
     std::function<bool()> goesOn = [] { return true; };  ///< asked every MiB; false: given up (Stopped)
 };
+/// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. What could not be read now (the disk, the
+/// permissions, too many open files) is the error: it says nothing about the checkpoint.
 Result<Verification> verifyCheckpoint(const std::filesystem::path& folder, const Reading& reading = {});
+
+/// The files of a whole checkpoint under the new folder `to`: hard links, copies where the disk cannot link. They last once
+/// this has returned; after an error whatever `to` holds is for the caller to remove.
+Result<void> takeOverCheckpoint(FileSystem& fs, const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// verified.json of a checkpoint: when it was re-read, and what was wrong with it.
 struct VerifiedRecord {

@@ -97,7 +97,7 @@ public:
         std::vector<SystemCall> calls;
         const Traced straight = trace(here(), work(), [&](const SystemCall& call) {
             calls.push_back(call);
-            return Verdict{};
+            return usual(call);
         });
         m_count.works = straight.works;
         m_count.why = straight.why;
@@ -115,6 +115,7 @@ private:
     std::function<int()> work() const {
         return [this] { return m_operation.work(here()); };
     }
+    Verdict usual(const SystemCall& call) const { return m_operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; }
     static void copy(const stdfs::path& from, const stdfs::path& to) {
         empty(to);
         stdfs::copy(from, to, stdfs::copy_options::recursive | stdfs::copy_options::copy_symlinks);
@@ -141,7 +142,7 @@ private:
         const Traced traced = trace(here(), work(), [&](const SystemCall& call) {
             const std::size_t at = number++;
             const bool hit = at == point.call || (point.fault->fromThenOn && at > point.call);
-            if (!hit || !point.fault->hits(call)) return Verdict{};
+            if (!hit || !point.fault->hits(call)) return usual(call);
             if (point.fault->verdict.what == Verdict::What::Fail) rule.failed(call);
             return point.fault->verdict;
         }, [&](const SystemCall& call) { rule.made(call); });
@@ -169,7 +170,7 @@ private:
 
     /// Once nothing disturbs it any more it is done.
     void again(const std::string& which) {
-        const Traced traced = trace(here(), work(), [](const SystemCall&) { return Verdict{}; });
+        const Traced traced = trace(here(), work(), [&](const SystemCall& call) { return usual(call); });
         if (traced.exitCode != 0) return note("tried again, it fails", which, traced.output);
         note(judged(Ending::Undisturbed, traced.output), which + ", tried again", traced.output);
     }

@@ -28,6 +28,8 @@ struct Operation {
     bool retries = true;  ///< tried again undisturbed, it must be done
     /// Temporary files that are there although nothing disturbed it, or empty.
     std::function<std::string(const std::filesystem::path& folder)> left = [](const std::filesystem::path&) { return std::string(); };
+    /// What the disk that it works on cannot do: these calls always fail with EPERM.
+    std::function<bool(const SystemCall& call)> refused = [](const SystemCall&) { return false; };
 };
 
 struct SweepCount {

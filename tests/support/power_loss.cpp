@@ -1,6 +1,7 @@
 #include "power_loss.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -131,7 +132,8 @@ void DiskModel::take(const SystemCall& call) {
     } else if (call.name.starts_with("rename") && at >= 0) {
         const auto [from, oldName] = placeOf(call.path);
         const auto [to, newName] = placeOf(call.second);
-        rename({{from, -1, oldName}, {to, at, newName}});
+        const bool isExchange = call.name == "renameat2" && (call.flags & RENAME_EXCHANGE) != 0;
+        rename({{from, isExchange ? nodeAt(call.second) : -1, oldName}, {to, at, newName}});
     } else if (call.name.starts_with("link") && at >= 0) {
         const auto [to, newName] = placeOf(call.second);
         rename({{to, at, newName}});

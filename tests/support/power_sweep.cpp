@@ -2,6 +2,7 @@
 
 #include "power_loss.h"
 
+#include <cerrno>
 #include <unistd.h>
 
 namespace lathe::test {
@@ -21,7 +22,8 @@ PowerCount losePower(const Operation& operation, std::size_t states) {
     operation.prepare(here);
     DiskModel disk(here);
     std::vector<SystemCall> made;
-    const Traced straight = trace(here, [&] { return operation.work(here); }, [](const SystemCall&) { return Verdict{}; },
+    const Traced straight = trace(here, [&] { return operation.work(here); },
+                                  [&](const SystemCall& call) { return operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; },
                                   [&](const SystemCall& call) {
                                       if (call.name == "say" || call.changesDisk()) made.push_back(call);
                                   }, true);

@@ -44,7 +44,7 @@ const std::map<long, Shape>& shapes() {
         {SYS_statx, {"statx", -1, 1, 0}}, {SYS_statfs, {"statfs", -1, 0}}, {SYS_fstatfs, {"fstatfs", 0}}, {SYS_access, {"access", -1, 0}},
         {SYS_faccessat, {"faccessat", -1, 1, 0}}, {SYS_faccessat2, {"faccessat2", -1, 1, 0}}, {SYS_getdents64, {"getdents64", 0}},
         {SYS_lseek, {"lseek", 0}}, {SYS_fcntl, {"fcntl", 0}}, {SYS_flock, {"flock", 0}}, {SYS_mmap, {"mmap", 4}},
-        {SYS_rename, {"rename", -1, 0, -1, 1}}, {SYS_renameat, {"renameat", -1, 1, 0, 3, 2}}, {SYS_renameat2, {"renameat2", -1, 1, 0, 3, 2}},
+        {SYS_rename, {"rename", -1, 0, -1, 1}}, {SYS_renameat, {"renameat", -1, 1, 0, 3, 2}}, {SYS_renameat2, {"renameat2", -1, 1, 0, 3, 2, 4}},
         {SYS_link, {"link", -1, 0, -1, 1}}, {SYS_linkat, {"linkat", -1, 1, 0, 3, 2}}, {SYS_symlink, {"symlink", -1, 1}},
         {SYS_unlink, {"unlink", -1, 0}}, {SYS_unlinkat, {"unlinkat", -1, 1, 0}}, {SYS_rmdir, {"rmdir", -1, 0}},
         {SYS_mkdir, {"mkdir", -1, 0}}, {SYS_mkdirat, {"mkdirat", -1, 1, 0}}, {SYS_fchmod, {"fchmod", 0}}, {SYS_chmod, {"chmod", -1, 0}},

@@ -19,7 +19,7 @@ struct SystemCall {
     long number = 0;
     std::string name;                     ///< "pwrite64"
     std::string path, second;             ///< absolute; second: the other path of rename and link
-    int flags = 0;                        ///< of open
+    int flags = 0;                        ///< of open and renameat2
     std::int64_t offset = -1;             ///< of writes and truncations: where they begin; -1: not known
     std::vector<std::byte> data;          ///< of writes, where `keepData` was asked for
     std::uint64_t bytes = 0;              ///< of writes and reads: how much was asked for

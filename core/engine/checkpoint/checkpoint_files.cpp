@@ -1,9 +1,9 @@
 #include "engine/checkpoint/checkpoint_files.h"
 
 #include "base/number_text.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace lathe::engine {
@@ -17,9 +17,6 @@ constexpr std::uint64_t kShardBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
 /// Hashed twice and written while it lies in the processor's cache.
 constexpr std::size_t kBlockBytes = 512u << 10;
-
-/// Begins the name of a checkpoint that a new one of the same name is about to replace.
-constexpr std::string_view kAside = ".old-";
 
 std::string kindOf(const StateTensor& tensor) {
     if (tensor.frozen) return "frozen";
@@ -50,24 +47,9 @@ private:
 
 CheckpointFiles::CheckpointFiles(FileSystem& fs, CheckpointPlace place, TrainerRecord record, const RecordingHooks& hooks)
     : m_fs(fs), m_place(std::move(place)), m_record(std::move(record)), m_hooks(hooks) {
-    clearLeftovers();
+    rundir::clearUnfinished(m_fs, m_place.folder);
     if (m_place.previous.empty()) return;
     if (auto manifest = rundir::readCheckpoint(m_place.folder / m_place.previous)) m_previousFiles = std::move(manifest->files);
-}
-
-/// What a process that died left: unfinished folders go, one that was moved aside comes back where nothing replaced it.
-void CheckpointFiles::clearLeftovers() {
-    const auto names = listFolder(m_place.folder);
-    if (!names.ok()) return;
-    for (const std::string& name : *names) {
-        const bool isAside = name.starts_with(kAside);
-        const std::string original = isAside ? name.substr(kAside.size()) : name.substr(1);
-        if (!name.starts_with('.') || !rundir::parseCheckpointName(original)) continue;
-        std::error_code ignored;
-        const bool isMissing = !stdfs::exists(stdfs::symlink_status(m_place.folder / original, ignored));
-        if (!isAside || !isMissing || !m_fs.rename(m_place.folder / name, m_place.folder / original).ok())
-            static_cast<void>(removeTree(m_fs, m_place.folder / name));
-    }
 }
 
 /// What re-reading has found damaged is not linked again.
@@ -97,7 +79,7 @@ Result<SaveOutcome> CheckpointFiles::write(SavedMoment moment) {
     LATHE_TRY(writeManifest(temporary, moment, shards, std::move(digest), files));
     LATHE_TRY(m_fs.syncFolder(temporary));
     LATHE_TRY(m_hooks.beforePublish(moment.lastFrames));
-    LATHE_TRY(publish(temporary, outcome.folder));
+    LATHE_TRY(rundir::publishCheckpoint(m_fs, m_place.folder, outcome.folder));
     unfinished.keep();
     for (const rundir::FileEntry& file : files) outcome.bytes += file.bytes;
     m_newest = m_place.previous = outcome.folder;
@@ -262,19 +244,6 @@ Result<void> CheckpointFiles::writeManifest(const stdfs::path& folder, const Sav
     LATHE_TRY(last->write(std::as_bytes(std::span(text))));
     LATHE_TRY(last->sync());
     return last->close();
-}
-
-Result<void> CheckpointFiles::publish(const stdfs::path& temporary, const std::string& name) {
-    const stdfs::path target = m_place.folder / name, aside = m_place.folder / (std::string(kAside) + name);
-    std::error_code ignored;
-    const bool replaces = stdfs::exists(stdfs::symlink_status(target, ignored));
-    if (replaces) LATHE_TRY(m_fs.rename(target, aside));
-    if (auto renamed = m_fs.rename(temporary, target); !renamed.ok()) {
-        if (replaces) static_cast<void>(m_fs.rename(aside, target));
-        return renamed;
-    }
-    LATHE_TRY(m_fs.syncFolder(m_place.folder));
-    return replaces ? removeTree(m_fs, aside) : Result<void>();
 }
 
 }  // namespace lathe::engine

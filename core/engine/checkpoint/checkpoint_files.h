@@ -65,7 +65,6 @@ private:
         std::vector<Shard> all;
         std::vector<std::size_t> of;           ///< of each tensor of the state in order: its shard
     };
-    void clearLeftovers();
     void dropDamaged();
     static Shards shardsOf(const std::vector<StatePart>& parts);
     const std::string* sameAsBefore(const rundir::FileEntry& entry) const;
@@ -78,7 +77,6 @@ private:
     Result<rundir::FileEntry> writeRecord(const std::filesystem::path& folder, SavedMoment& moment);
     Result<void> writeManifest(const std::filesystem::path& folder, const SavedMoment& moment, const Shards& shards, std::string digest,
                                const std::vector<rundir::FileEntry>& files);
-    Result<void> publish(const std::filesystem::path& temporary, const std::string& name);
 
     FileSystem& m_fs;
     CheckpointPlace m_place;

@@ -37,6 +37,7 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void CheckpointWriter::reserve(const std::vector<StatePart>& parts) {
+    m_snapshot.reset();   // never two at a time
     auto snapshot = Snapshot::reserve(parts, m_memory);
     m_waitsBecause = snapshot.ok() ? std::string() : snapshot.error().text();
     m_snapshot = snapshot.ok() ? std::move(snapshot).value() : nullptr;
@@ -54,7 +55,8 @@ SavedMoment CheckpointWriter::momentOf(const SaveRequest& request) {
 void CheckpointWriter::begin(const SaveRequest& request) {
     {
         std::unique_lock lock(m_mutex);
-        LATHE_ASSERT(!m_begun && !m_outcome);
+        LATHE_ASSERT(!m_isBusy);
+        m_isBusy = true;
         m_changed.wait(lock, [this] { return !m_touching; });
     }
     auto moment = guarded("copying the state for a checkpoint", [&]() -> Result<SavedMoment> { return momentOf(request); });
@@ -82,7 +84,7 @@ Result<SaveOutcome> CheckpointWriter::finish() {
     const std::lock_guard lock(m_mutex);
     Result<SaveOutcome> outcome = *std::move(m_outcome);
     m_outcome.reset();
-    m_ended = false;
+    m_ended = m_isBusy = false;
     return outcome;
 }
 

@@ -1,6 +1,6 @@
 // Writes checkpoints behind training: begin() copies the state into memory that was made ready beforehand, a thread of its
-// own writes and publishes it, finish() tells how that went. One at a time: a save that comes while another is being
-// written waits for it. Where there is no memory for a copy, begin() waits for the disk.
+// own writes and publishes it, finish() tells how that went. One at a time: there is one copy, so finish() comes before the
+// next begin(). Where there is no memory for a copy, begin() waits for the disk.
 // Thread: begin(), finish() and newest() belong to the training thread, ended() to any. Destroying it finishes what was begun.
 #pragma once
 
@@ -51,6 +51,7 @@ private:
     std::mutex m_mutex;                             ///< guards what follows
     std::condition_variable m_changed;
     bool m_touching = false, m_leaving = false;
+    bool m_isBusy = false;                          ///< from begin() to finish(): the copy is taken
     std::optional<SavedMoment> m_begun;             ///< taken by the writing thread
     std::optional<Result<SaveOutcome>> m_outcome;
     std::atomic<bool> m_ended{false};

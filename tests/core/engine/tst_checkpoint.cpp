@@ -2,6 +2,7 @@
 #include "checkpoint_fixture.h"
 #include "engine/checkpoint/checkpoint_reader.h"
 #include "engine/train/curve.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <QtTest>
 
@@ -284,6 +285,75 @@ private Q_SLOTS:
         }
         qInfo("%d of 50 kills left a torn save, the newest is %lld", torn, static_cast<long long>(newest));
         QVERIFY(torn > 10 && newest > 0);
+    }
+
+    void replacingOneOfItsNameHasNoMomentWithoutIt_data() {
+        QTest::addColumn<bool>("cannotExchange");
+        QTest::newRow("in one step") << false;
+        QTest::newRow("in two, where the disk cannot exchange names") << true;
+    }
+    /// SEMANTICS G1: the same for a save that replaces the checkpoint of its step; in two steps once what it left is cleared
+    void replacingOneOfItsNameHasNoMomentWithoutIt() {
+        QFETCH(bool, cannotExchange);
+        Bench first(m_folder);
+        QVERIFY(first.save().ok());
+        bool isKilled = true;
+        int kills = 0;
+        for (; isKilled && kills < 200; ++kills) {
+            Bench bench(m_folder);
+            bench.files.cannotExchange = cannotExchange;
+            const pid_t child = ::fork();
+            if (child == 0) {
+                bench.files.faults.kill.at = kills;
+                ::_exit(bench.save().ok() ? 0 : 1);
+            }
+            int status = 0;
+            QCOMPARE(::waitpid(child, &status, 0), child);
+            isKilled = WIFSIGNALED(status);
+            QVERIFY2(isKilled || WEXITSTATUS(status) == 0, "a save failed");
+            if (cannotExchange) rundir::clearUnfinished(FileSystem::real(), m_folder);
+            QVERIFY2(stdfs::exists(m_folder / "s001-000000000"), qPrintable(QString("gone at call %1").arg(kills)));
+            QVERIFY(rundir::verifyCheckpoint(m_folder / "s001-000000000")->ok());
+        }
+        QVERIFY(!isKilled && kills > 10);
+        QCOMPARE(*listFolder(m_folder), std::vector<std::string>{"s001-000000000"});
+    }
+
+    /// SEMANTICS G2: a save whose name may not last is taken back; the one that it replaces is there again
+    void whatMayNotLastIsNotPublished() {
+        for (const bool cannotExchange : {false, true}) {
+            Bench saved(m_folder);
+            saved.files.cannotExchange = cannotExchange;
+            saved.files.folderSyncsLeft = 1;   // the folder of checkpoints, after its own
+            QVERIFY(!saved.save().ok());
+            QVERIFY(listFolder(m_folder)->empty());
+            QVERIFY(saved.again().ok());
+            const std::string before = rundir::readCheckpoint(m_folder / "s001-000000000")->stateDigest;
+            saved.best->take({{"loss", 0.5}}, GlobalStep(0));
+            saved.files.folderSyncsLeft = 1;
+            QVERIFY(!saved.again().ok());
+            QCOMPARE(*listFolder(m_folder), std::vector<std::string>{"s001-000000000"});
+            QCOMPARE(rundir::readCheckpoint(m_folder / "s001-000000000")->stateDigest, before);
+            QVERIFY(rundir::verifyCheckpoint(m_folder / "s001-000000000")->ok());
+            stdfs::remove_all(m_folder / "s001-000000000");
+        }
+    }
+
+    void aSaveIsDoneAlsoWhereTheOneItReplacedCannotBeRemoved() {
+        for (const bool cannotExchange : {false, true}) {
+            Bench saved(m_folder);
+            saved.files.cannotExchange = cannotExchange;
+            QVERIFY(saved.save().ok());
+            saved.best->take({{"loss", 0.5}}, GlobalStep(0));
+            saved.files.failRemove = true;
+            const auto outcome = saved.again();
+            QVERIFY2(outcome.ok(), outcome.ok() ? "" : outcome.error().text().c_str());
+            QCOMPARE(rundir::readCheckpoint(m_folder / "s001-000000000")->stateDigest, saved.state.digest());
+            saved.files.failRemove = false;
+            QVERIFY(saved.again().ok());
+            QCOMPARE(*listFolder(m_folder), std::vector<std::string>{"s001-000000000"});
+            stdfs::remove_all(m_folder / "s001-000000000");
+        }
     }
 
     void framesAreAwaitedBeforePublishing() {

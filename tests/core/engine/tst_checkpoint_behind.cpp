@@ -7,8 +7,12 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <csignal>
+#include <fstream>
 #include <random>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace lathe;
@@ -29,6 +33,14 @@ std::uint64_t diskBytes(const stdfs::path& folder) {
     std::uint64_t total = 0;
     for (const auto& [inode, bytes] : blocks) total += bytes;
     return total;
+}
+
+/// Of this process, in bytes.
+std::uint64_t addressSpace() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t pages = 0;
+    file >> pages;
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 bool isWhole(const stdfs::path& checkpoint) {
@@ -69,6 +81,54 @@ private Q_SLOTS:
         QCOMPARE(then.state.digest(), digest);
         then.train(4);
         QVERIFY(at::equal(then.model.p(), bench.model.p()));
+    }
+
+    /// There is one copy: beginning another save while it is being written would write over it.
+    void aSaveIsNotBegunBeforeTheOneBeforeIsFinished() {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::signal(SIGABRT, SIG_DFL);
+            Bench bench(m_folder);
+            bench.makeWriter();
+            bench.files.faults.shut();
+            bench.begin();
+            while (!stdfs::exists(m_folder / ".s001-000000000")) std::this_thread::yield();   // taken by the writing thread
+            bench.begin();
+            ::_exit(0);
+        }
+        int status = 0;
+        QCOMPARE(::waitpid(child, &status, 0), child);
+        QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+
+    /// Address space for one copy of the larger state and half of one more.
+    void aLargerCopyIsNotMadeBesideTheOldOne() {
+        struct More final : Stateful {
+            std::string stateName() const override { return "more"; }
+            std::vector<StateTensor> stateTensors() const override { return {{"more", "state", tensor, false}}; }
+            at::Tensor tensor;
+        };
+        const pid_t child = ::fork();
+        if (child == 0) {
+            constexpr std::int64_t kFloats = 32 << 20;   // 128 MiB
+            Bench bench(m_folder);
+            More more;
+            more.tensor = at::zeros({kFloats});
+            bench.state.add(more);
+            bench.makeWriter({}, std::uint64_t{1} << 31);
+            more.tensor = at::zeros({kFloats + (16 << 20)});
+            rlimit room{};
+            ::getrlimit(RLIMIT_AS, &room);
+            room.rlim_cur = addressSpace() + (96u << 20);   // of 192 MiB
+            ::setrlimit(RLIMIT_AS, &room);
+            bench.files.failRename = true;   // whatever becomes of the files
+            bench.begin();
+            ::_exit(bench.writer->waitsBecause().empty() ? 0 : 1);
+        }
+        int status = 0;
+        QCOMPARE(::waitpid(child, &status, 0), child);
+        QVERIFY(WIFEXITED(status));
+        QCOMPARE(WEXITSTATUS(status), 0);
     }
 
     void destroyingTheWriterFinishesWhatWasBegun() {

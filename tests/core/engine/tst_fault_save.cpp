@@ -66,6 +66,25 @@ std::string judge(const stdfs::path& folder, lathe::test::Ending ending, const s
     return bench.state.digest() == wanted ? std::string() : "going on from " + newest + " comes to another state";
 }
 
+/// As after an evaluation: the same updates, and what it changed; in the place of the first checkpoint.
+int saveTheFirstAgain(const stdfs::path& folder) {
+    Bench bench(folder, 5, true);
+    if (const auto loaded = loadCheckpoint(folder / kFirst, bench.state); !loaded.ok()) return told(loaded.error());
+    bench.best->take({{"loss", 0.25}}, GlobalStep(3));
+    const auto saved = bench.save(kFirst);
+    return saved.ok() ? 0 : told(saved.error());
+}
+
+/// There is one whole checkpoint of that name, the one before or the new one.
+std::string judgeReplaced(const stdfs::path& folder, lathe::test::Ending ending, const std::string&) {
+    const auto verified = rundir::verifyCheckpoint(folder / kFirst);
+    if (!verified.ok()) return verified.error().text();
+    if (!verified->ok()) return verified->badFiles.front().text();
+    Bench bench(folder, 5, true);
+    if (const auto loaded = loadCheckpoint(folder / kFirst, bench.state); !loaded.ok()) return loaded.error().text();
+    return isDone(ending) && bench.best->value() != 0.25 ? "it is told as saved and the one before is there" : "";
+}
+
 std::string unfinishedIn(const stdfs::path& folder) {
     const std::vector<std::string> names = listFolder(folder).value();
     for (const std::string& name : names)
@@ -73,12 +92,21 @@ std::string unfinishedIn(const stdfs::path& folder) {
     return {};
 }
 
-Operation saving() {
-    return {"saving", [](const stdfs::path& folder) {
-                Bench bench(folder, 5, true);
-                bench.train(3);
-                if (!bench.save().ok()) std::abort();
-            }, saveTheSecond, judge, true, unfinishedIn};
+void makeTheFirst(const stdfs::path& folder) {
+    Bench bench(folder, 5, true);
+    bench.train(3);
+    if (!bench.save().ok()) std::abort();
+}
+
+const std::vector<Operation>& operations() {
+    static const std::vector<Operation> all = {{"saving", makeTheFirst, saveTheSecond, judge, true, unfinishedIn},
+                                               {"saving in the place of another", makeTheFirst, saveTheFirstAgain, judgeReplaced, true, unfinishedIn}};
+    return all;
+}
+
+void addOperations() {
+    QTest::addColumn<std::size_t>("index");
+    for (std::size_t i = 0; i < operations().size(); ++i) QTest::newRow(operations()[i].name.c_str()) << i;
 }
 
 }  // namespace
@@ -91,15 +119,19 @@ private Q_SLOTS:
         at::set_num_threads(1);  // a pool of threads would not come along into a child
         qInfo("seed %llu", static_cast<unsigned long long>(lathe::test::faultSeed()));
     }
+    void everyCallOfASaveKilledAndFailed_data() { addOperations(); }
     void everyCallOfASaveKilledAndFailed() {
-        const auto count = lathe::test::sweep(saving(), 150);
+        QFETCH(std::size_t, index);
+        const auto count = lathe::test::sweep(operations()[index], 120);
         if (!count.works) QSKIP(count.why.c_str());
         qInfo("fault sweep of a save: %zu calls, %zu of %zu points, %zu bad states", count.calls, count.points, count.possible, count.bad.size());
         for (std::size_t i = 0; i < count.bad.size() && i < 20; ++i) qWarning("%s", count.bad[i].c_str());
         QVERIFY(count.calls > 20 && count.bad.empty());
     }
+    void powerLostAtAnyMomentOfASave_data() { addOperations(); }
     void powerLostAtAnyMomentOfASave() {
-        const auto count = lathe::test::losePower(saving(), qEnvironmentVariableIsSet("LATHE_FULL") ? 10'000 : 400);
+        QFETCH(std::size_t, index);
+        const auto count = lathe::test::losePower(operations()[index], qEnvironmentVariableIsSet("LATHE_FULL") ? 10'000 : 300);
         if (!count.works) QSKIP(count.why.c_str());
         qInfo("power loss while saving: %zu changes, %zu states, %zu bad", count.changes, count.states, count.bad.size());
         for (std::size_t i = 0; i < count.bad.size() && i < 20; ++i) qWarning("%s", count.bad[i].c_str());

@@ -1,0 +1,87 @@
+// Checkpoints come and go as whole folders; what an interruption left is cleared by one rule.
+#include "rundir/checkpoint_publishing.h"
+
+#include "base/file_system.h"
+#include "failing_file_system.h"
+
+#include <QtCore/QTemporaryDir>
+#include <QtTest/QTest>
+
+#include <filesystem>
+
+using namespace lathe;
+using namespace lathe::rundir;
+namespace stdfs = std::filesystem;
+
+class TestCheckpointPublishing : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    stdfs::path m_checkpoints;
+
+    void make(const std::string& name, const std::string& content) const {
+        QVERIFY(makeFolders(FileSystem::real(), m_checkpoints / name).ok());
+        QVERIFY(replaceFile(FileSystem::real(), m_checkpoints / name / "file", content).ok());
+    }
+    std::string contentOf(const std::string& name) const {
+        const auto content = readFile(m_checkpoints / name / "file", 100);
+        return content.ok() ? *content : std::string();
+    }
+    std::vector<std::string> names() const { return listFolder(m_checkpoints).value(); }
+
+private Q_SLOTS:
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_checkpoints = m_folder->path().toStdString();
+    }
+
+    void twoNamesSwapWhatTheyStandFor() {
+        make("one", "1");
+        make("other", "2");
+        QVERIFY(FileSystem::real().exchange(m_checkpoints / "one", m_checkpoints / "other").ok());
+        QCOMPARE(contentOf("one") + contentOf("other"), std::string("21"));
+        const auto missing = FileSystem::real().exchange(m_checkpoints / "one", m_checkpoints / "none");
+        QVERIFY(!missing.ok());
+        QCOMPARE(missing.error().code, ErrorCode::NotFound);
+        QCOMPARE(contentOf("one"), std::string("2"));
+    }
+
+    void whateverCallFailsTheNameStandsForOneOfBoth() {
+        for (const bool replaces : {false, true}) {
+            for (int call = 1;; ++call) {
+                if (replaces) make("s001-000000010", "before");
+                make(".s001-000000010", "after");
+                test::FailingFileSystem fs(call, false, EIO);
+                const auto published = publishCheckpoint(fs, m_checkpoints, "s001-000000010");
+                QCOMPARE(contentOf("s001-000000010"), std::string(published.ok() ? "after" : replaces ? "before" : ""));
+                clearUnfinished(FileSystem::real(), m_checkpoints);
+                QCOMPARE(names().size(), std::size_t(published.ok() || replaces ? 1 : 0));
+                stdfs::remove_all(m_checkpoints / "s001-000000010");
+                if (call > fs.calls()) break;
+            }
+        }
+    }
+
+    void whatIsRemovedHasNoNameAlsoWhereItsFilesStay() {
+        make("s001-000000010", "x");
+        test::FailingFileSystem fs(100, false);
+        fs.failRemove = true;
+        QVERIFY(removeCheckpoint(fs, m_checkpoints, "s001-000000010").ok());
+        QCOMPARE(names(), std::vector<std::string>{".s001-000000010.removed"});
+        make("s001-000000010", "again");
+        QVERIFY(removeCheckpoint(FileSystem::real(), m_checkpoints, "s001-000000010").ok());
+        QVERIFY(names().empty());
+    }
+
+    void whatAnInterruptionLeftIsClearedAndOnlyThat() {
+        for (const char* name : {".s001-000000010", ".s001-000000020.removed", ".old-s001-000000030", "s001-000000030", ".old-s001-000000040", "s001-000000050", ".snapshots", "notes"})
+            make(name, name);
+        clearUnfinished(FileSystem::real(), m_checkpoints);
+        QCOMPARE(names(), (std::vector<std::string>{".snapshots", "notes", "s001-000000030", "s001-000000040", "s001-000000050"}));
+        QCOMPARE(contentOf("s001-000000030"), std::string("s001-000000030"));
+        QCOMPARE(contentOf("s001-000000040"), std::string(".old-s001-000000040"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCheckpointPublishing)
+#include "tst_checkpoint_publishing.moc"
