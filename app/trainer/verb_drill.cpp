@@ -1,6 +1,7 @@
 // drill: kills the processes of a run of its own and tells what was promised and what was seen.
 #include "actions.h"
 
+#include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/drill.h"
 #include "launch/supervisor.h"
@@ -32,7 +33,8 @@ static void tellReport(const launch::DrillReport& report) {
         print("Recorded points: " + std::to_string(report.points) + " over " + std::to_string(report.sessions) + " sessions, none lost; the record's checksums hold");
         print("Checkpoints: read " + std::to_string(report.verified) + " times byte by byte, none damaged");
         print("Resume: " + std::to_string(report.updates) + " updates equal an undisturbed run bit for bit, weights and optimizer too");
-        print("Useful time: " + shortText(100 * report.usefulRatio, 3) + " % of " + durationText(report.wallSeconds));
+        print("Useful time: " + shortText(100 * report.usefulRatio, 3) + " % of " + durationText(report.wallSeconds)
+              + (report.wallSeconds < 60 ? "; in so short a drill most of it goes into starting" : ""));
     }
     if (report.left.empty()) print("Left over: no process, shared memory, lock or temporary file");
     else print("LEFT OVER:");
@@ -42,6 +44,9 @@ static void tellReport(const launch::DrillReport& report) {
 ExitCode drill(const Options& options) {
     launch::DrillOptions what;
     what.folder = options.drill.folder.empty() ? workspaceOf(options) : std::filesystem::absolute(options.drill.folder).lexically_normal();
+    if (std::error_code unknown; !std::filesystem::is_directory(what.folder, unknown) && !options.drill.folder.empty())
+        return fail(options, Error{ErrorCode::NotFound, "There is no folder " + what.folder.string() + " whose disk could be drilled", {}, {}});
+    if (const auto made = makeFolders(FileSystem::real(), what.folder); !made) return fail(options, made.error());
     what.kills = options.drill.kills;
     what.seconds = options.drill.seconds;
     what.every = options.drill.every;

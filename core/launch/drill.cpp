@@ -60,6 +60,8 @@ public:
         m_report.wallSeconds = since(begin);
         if (!m_watch.hasStopped() && m_report.broken.empty() && m_run) LATHE_TRY(finish());
         m_report.isStopped = m_watch.hasStopped();
+        if (!m_run && !m_report.isStopped)
+            return Error{ErrorCode::Usage, "Each kill came before the run was there, so nothing was tested; kill less often (--every)", {}, {}};
         if (!m_cast.endAll()) m_report.left.push_back("processes that SIGKILL did not end");
         return std::move(m_report);
     }
@@ -87,9 +89,13 @@ private:
         const auto runs = rundir::listRuns(m_workspace);
         if (!runs.empty()) m_run = runs.front();
     }
+    /// Looked at twice: a walk through /proc is not one moment, and misses who forks and leaves meanwhile.
     bool isStarted() const {
-        const auto parts = m_cast.onStage();
-        return parts.contains("supervisor") || parts.contains("command");
+        const auto isUp = [this] {
+            const auto parts = m_cast.onStage();
+            return parts.contains("supervisor") || parts.contains("command");
+        };
+        return isUp() || isUp();
     }
 
     void strike() {
@@ -134,7 +140,8 @@ private:
     void comeToRest(const std::string& what, int session) {
         const bool rested = m_watch.until(kRestSeconds, [&] {
             const auto parts = m_cast.onStage();
-            const bool isGone = !parts.contains("supervisor") && !parts.contains("worker") && !parts.contains("command");
+            const bool isFree = !m_run || !rundir::RunLock::isHeld(m_run->lock());   // who is dying has no name any more, and its locks still
+            const bool isGone = !parts.contains("worker") && !isStarted() && isFree;
             return isGone || (m_run && parts.contains("supervisor") && parts.contains("worker") && rundir::newestSession(*m_run) > session);
         });
         if (!rested && !m_watch.hasStopped()) m_report.broken.push_back("After the death of " + what + " the rest did not come to an end within " + durationText(kRestSeconds));
@@ -214,9 +221,21 @@ Result<void> checkPlace(const stdfs::path& folder) {
 
 }  // namespace
 
+/// What a drill that was killed left running trains on for ever: it has no end of its own, and nobody else ends it.
+static void endOrphans(const DrillOptions& options) {
+    const stdfs::path all = options.folder / "scratch";
+    const auto names = listFolder(all);
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        const auto held = rundir::RunLock::look(all / (*names)[i] / "lock");
+        if (!held || *held) continue;   // of one that is at work
+        DrillCast cast(all / (*names)[i]);
+        if (!cast.onStage().empty()) options.tell("Ends what an earlier drill left, which was killed: " + (all / (*names)[i]).string());
+    }
+}
+
 Result<DrillReport> drill(const DrillOptions& options) {
-    LATHE_TRY(makeFolders(FileSystem::real(), options.folder));
     LATHE_TRY(checkPlace(options.folder));
+    endOrphans(options);
     LATHE_TRY_ASSIGN(const Scratch scratch, Scratch::make(options.folder));
     std::error_code ignored;
     if (!stdfs::equivalent(scratch.workspace().parent_path().parent_path(), options.folder, ignored))

@@ -40,7 +40,8 @@ struct DrillReport {
     bool ok() const { return broken.empty() && left.empty() && !isStopped; }
 };
 
-/// An error: the drill could not be made here (no room, no worker, no lock on this disk …).
+/// An error: the drill could not be made here (no such folder, no room, no worker, no lock on this disk …), or killed nothing
+/// that had begun. What an earlier drill left there, which was killed itself, is ended and removed first.
 Result<DrillReport> drill(const DrillOptions& options);
 
 }  // namespace lathe::launch

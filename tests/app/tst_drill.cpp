@@ -61,8 +61,30 @@ private Q_SLOTS:
         QVERIFY(!anyLeft(work));
     }
 
+    // the run that it leaves has no end of its own
+    void whatAKilledDrillLeftIsEndedByTheNext() {
+        const Workspace work;
+        const QString folder = QString::fromStdString(work.scratch().string());
+        const auto process = work.start({"drill", "--folder", folder, "--every", "30"});
+        QVERIFY(test::eventually([&] {
+            const auto drills = listFolder(work.scratch() / "scratch");
+            return drills && !drills->empty() && !rundir::listRuns(work.scratch() / "scratch" / drills->front()).empty() && anyLeft(work);
+        }));
+        process->kill();
+        QVERIFY(process->waitForFinished());
+        QVERIFY(anyLeft(work));
+        const Answer next = work.ask({"drill", "--folder", folder, "--kills", "1", "--every", "0.5"}, 120'000);
+        QVERIFY2(next.code == 0 && next.err.find("Ends what an earlier drill left") != std::string::npos, (next.out + next.err).c_str());
+        QVERIFY(!anyLeft(work));
+        QVERIFY(!std::filesystem::exists(work.scratch() / "scratch"));
+    }
+
     void whatCannotBeDrilledIsTold() {
         Workspace work;
+        const Answer nowhere = work.ask({"drill", "--folder", QString::fromStdString((work.scratch() / "nowhere").string())});
+        QVERIFY2(nowhere.code > 0 && nowhere.err.find("There is no folder") != std::string::npos && !std::filesystem::exists(work.scratch() / "nowhere"), nowhere.err.c_str());
+        const Answer early = work.ask({"drill", "--json", "--kills", "1", "--every", "0.01"}, 60'000);   // before there is a run, or just after
+        QVERIFY2(early.code == 0 ? early.json()["updates"] >= 30 : early.out.find("nothing was tested") != std::string::npos, (early.out + early.err).c_str());
         const Answer file = work.ask({"drill", "--folder", "/proc/self/status"});
         QVERIFY2(file.code > 0 && file.err.find("/proc/self/status") != std::string::npos, file.err.c_str());
         work.setEnvironment("LATHE_PROGRAMS", work.scratch().string());
