@@ -52,10 +52,11 @@ struct Segment::Impl {
         LATHE_ASSERT(ring >= 0 && static_cast<std::size_t>(ring) < writers);
         return reinterpret_cast<WriterSlot*>(base + kSlotsOffset)[ring];
     }
-    /// The word of a ring at a byte position of its whole life.
+    /// The word of a ring at a byte position of its whole life; a whole word of this ring even where a hostile writer says
+    /// that a frame begins in the middle of one.
     Word& word(int ring, std::uint64_t position) const {
         std::byte* start = base + ringsOffset(writers) + static_cast<std::size_t>(ring) * ringBytes;
-        return *reinterpret_cast<Word*>(start + (position & (ringBytes - 1)));
+        return *reinterpret_cast<Word*>(start + (position & (ringBytes - sizeof(Word))));
     }
 };
 

@@ -204,6 +204,24 @@ private Q_SLOTS:
             ::munmap(memory, start + bytes);
         }
     }
+    // The last word of the last ring: 8 bytes from its middle would lie behind the memory.
+    void aFrameThatBeginsInTheMiddleOfAWordIsNotReadPastTheEnd() {
+        constexpr std::size_t kRing = 4096;
+        auto segment = makeSegment(kRing);
+        const int last = segment->writers() - 1;
+        const std::size_t slot = 8192 + 256 * static_cast<std::size_t>(last), bytes = 8192 + 4096;
+        auto* memory = static_cast<std::uint8_t*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd(), 0));
+        QVERIFY(memory != MAP_FAILED);
+        for (std::uint64_t back = 1; back <= 8; ++back) {
+            const std::uint64_t oldest = kRing - back, written = oldest + 64;
+            std::memcpy(memory + slot + 128, &written, sizeof written);
+            std::memcpy(memory + slot + 136, &oldest, sizeof oldest);
+            auto reader = segment->reader(last);
+            static_cast<void>(reader.read());
+            QVERIFY(reader.position() >= oldest);
+        }
+        ::munmap(memory, bytes);
+    }
     void heartbeatsAndControlAreNeverTorn() {
         auto segment = makeSegment(4096);
         std::atomic<bool> done{false};
