@@ -139,6 +139,7 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
     std::vector<CheckpointInfo> out;
     const auto names = listFolder(checkpointsFolder);
     if (!names) return out;
+    const bool isUp = RunLock::isHeld(checkpointsFolder.parent_path() / "lock") || RunLock::isHeld(checkpointsFolder.parent_path() / "workers.lock");
     for (const std::string& name : *names) {
         // An unfinished folder keeps the name it was to get behind the dot: ".s003-000000120" or ".s003-000000120.<more>".
         const bool unfinished = name.starts_with(".");
@@ -151,7 +152,9 @@ std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder
         info.step = parsed->step;
         info.pinned = std::find(pinned.begin(), pinned.end(), name) != pinned.end();
         if (unfinished) {
-            info.problem = "Incomplete: it was not finished";
+            if (isUp && name.ends_with(".removed")) continue;
+            info.isBeingWritten = isUp;
+            info.problem = isUp ? "It is being written" : "Incomplete: it was not finished";
         } else if (const auto manifest = readCheckpoint(checkpointsFolder / name)) {
             for (const FileEntry& file : manifest->files) info.bytes += file.bytes;
             info.attempt = manifest->counters.updateAttempts;

@@ -124,8 +124,10 @@ struct CheckpointInfo {
     std::string problem;                          ///< why it cannot be used, or empty; also what was found when it was re-read
     std::map<std::string, std::string> metrics;
     bool best = false, pinned = false;
+    bool isBeingWritten = false;                  ///< a save under way; `problem` says so
 };
-/// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem.
+/// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem. What is just being removed is
+/// left out.
 std::vector<CheckpointInfo> listCheckpoints(const std::filesystem::path& checkpointsFolder, const std::vector<std::string>& pinned = {});
 
 /// Usable ones that have a value of `metric` (a series), the best first. Of equal ones the lower eval/loss, then the older.

@@ -37,7 +37,8 @@ std::vector<KeepChoice> chooseKept(const std::vector<CheckpointInfo>& all, const
     }
     std::vector<KeepChoice> choices;
     for (const CheckpointInfo& info : all) {
-        if (!info.problem.empty()) choices.push_back({info.folder, true, "cannot be used, and only people remove such"});
+        if (info.isBeingWritten) choices.push_back({info.folder, true, "being written"});
+        else if (!info.problem.empty()) choices.push_back({info.folder, true, "cannot be used, and only people remove such"});
         else if (const auto kept = reasons.find(info.folder); kept != reasons.end()) choices.push_back({info.folder, true, kept->second});
         else choices.push_back({info.folder, false, "neither among the newest " + std::to_string(last) + " nor the best " + std::to_string(rule.best)});
     }

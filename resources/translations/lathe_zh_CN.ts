@@ -571,6 +571,10 @@
             <translation>在第 %1 步</translation>
         </message>
         <message>
+            <source>being written</source>
+            <translation>正在写入</translation>
+        </message>
+        <message>
             <source>cannot be used: %1</source>
             <translation>不可用：%1</translation>
         </message>

@@ -186,6 +186,7 @@ QString CheckpointsModel::display(const CheckpointItem& item, int column) const 
 }
 
 QString CheckpointsModel::whyKept(const CheckpointItem& item) const {
+    if (item.info.isBeingWritten) return tr("being written");
     if (!item.info.problem.empty()) return tr("cannot be used: %1").arg(toQt(item.info.problem));
     QStringList reasons;
     if (item.info.best) reasons += tr("best");

@@ -49,6 +49,16 @@ class KeepingCheckpointsTest : public QObject {
     void mend(const rundir::RunFolder& run, const std::string& folder) { exchangeLast(run, folder, m_last); }
 
 private Q_SLOTS:
+    void aSaveUnderWayIsNoDamage() {
+        m_workspace = fresh("points 5; save; points 5; partial; train");
+        const auto process = m_workspace->start({"run", "digits-mlp"});
+        QVERIFY(eventually([&] { return !rundir::listRuns(m_workspace->folder()).empty() && all().size() == 2; }));
+        const Answer shown = ask({"checkpoints", "latest"});
+        QVERIFY2(shown.out.find("s001-000000010  is being written") != std::string::npos && shown.out.find("cannot be used") == std::string::npos, shown.out.c_str());
+        process->terminate();
+        Workspace::finish(*process);
+        QVERIFY(ask({"checkpoints", "latest"}).out.find("is being written") == std::string::npos);   // nobody is there who could
+    }
     void whatARunLeavesHasBeenReRead() {
         m_workspace = fresh("points 5; save; points 5; save; end completed, 0");
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
