@@ -1,5 +1,7 @@
 // Loads checkpoints, strictly: every file's hash is verified and every name, type and shape compared before anything
-// reaches the model; whatever is wrong comes back as one sentence, and nothing was changed.
+// reaches the model; whatever is wrong there comes back as one sentence, and nothing was changed. Only then the state is
+// taken; where it does not come out as it was saved (its digest) it holds what was read and must not be trained on. The files
+// are mapped: one that is cut short, or that the disk cannot give, while it is read ends the process (SIGBUS).
 // Thread: one thread at a time.
 #pragma once
 
