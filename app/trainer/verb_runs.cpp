@@ -57,6 +57,16 @@ static ExitCode endedRuns(const Options& options) {
     return ExitCode::Completed;
 }
 
+/// A run without run.json is listed nowhere; what else it holds may be whole.
+static void tellNameless(const std::filesystem::path& workspace) {
+    for (const std::string& name : rundir::runFolderNames(workspace)) {
+        const rundir::RunFolder run = rundir::runNamed(workspace, name);
+        std::error_code unknown;
+        if (std::filesystem::exists(run.runJson(), unknown) || !std::filesystem::exists(run.database(), unknown)) continue;
+        tell(run.place().string() + " holds a run's record but no run.json, without which it is no run: bring that file back from a copy");
+    }
+}
+
 ExitCode runs(const Options& options) {
     if (const auto kept = launch::startKeeper(launch::Queue::ofThisUser()); !kept) tell(kept.error().text());   // whoever looks wakes it
     if (options.since) return endedRuns(options);
@@ -66,6 +76,7 @@ ExitCode runs(const Options& options) {
         printJson(list);
         return ExitCode::Completed;
     }
+    tellNameless(workspaceOf(options));
     if (list.empty()) {
         print("No runs in " + workspaceOf(options).string() + " yet; lathe-trainer run digits-mlp makes one");
         return ExitCode::Completed;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <ctime>
 #include <fcntl.h>
+#include <set>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -191,14 +192,18 @@ std::vector<RunFolder> listRuns(const stdfs::path& workspace) {
     return out;
 }
 
+/// Several with one id are copies of a folder: only their folders tell them apart.
 static Error ambiguous(const std::string& reference, const std::vector<RunFolder>& found, const char* what) {
     std::string list;
-    for (std::size_t i = 0; i < found.size() && i < 5; ++i) {
+    std::set<std::string> ids;
+    for (std::size_t i = 0; i < found.size(); ++i) {
         const auto manifest = readManifest(found[i]);
-        list += (i == 0 ? "" : ", ") + (manifest ? manifest->id + " (" + manifest->name + ", " + stampOf(found[i]) + ")" : found[i].name());
+        if (manifest) ids.insert(manifest->id);
+        if (i < 5) list += (i == 0 ? "" : ", ") + (manifest ? manifest->id + " (" + manifest->name + ", " + found[i].name() + ")" : found[i].name());
     }
     if (found.size() > 5) list += " and " + std::to_string(found.size() - 5) + " more";
-    return {ErrorCode::Usage, std::string("Several runs ") + what + " \"" + reference + "\": " + list + "; name one by its id or the beginning of it", {}, {}};
+    const char* advice = ids.size() == found.size() ? "; name one by its id or the beginning of it" : "; some are copies of one: name one by its folder";
+    return {ErrorCode::Usage, std::string("Several runs ") + what + " \"" + reference + "\": " + list + advice, {}, {}};
 }
 
 Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& reference) {
@@ -210,17 +215,19 @@ Result<RunFolder> findRun(const stdfs::path& workspace, const std::string& refer
     const std::vector<RunFolder> runs = listRuns(workspace);
     if (runs.empty() && !isPath) return Error{ErrorCode::NotFound, "No run \"" + reference + "\": there are no runs in " + workspace.string() + " yet", {}, {}};
     if (reference == "latest") return runs.front();
-    std::vector<RunFolder> named, begun;
+    std::vector<RunFolder> named, begun, same;
     for (const RunFolder& run : runs) {
         if (run.name() == reference) return run;
         const auto manifest = readManifest(run);
         if (!manifest) continue;
-        if (manifest->id == reference) return run;
+        if (manifest->id == reference) same.push_back(run);
         const auto user = readUser(run);
         const bool renamed = user && user->name;
         if ((renamed ? *user->name : manifest->name) == reference) named.push_back(run);
         if (!reference.empty() && manifest->id.starts_with(reference)) begun.push_back(run);
     }
+    if (same.size() == 1) return same.front();
+    if (same.size() > 1) return ambiguous(reference, same, "have the id");
     if (named.size() == 1) return named.front();
     if (named.size() > 1) return ambiguous(reference, named, "are named");
     if (begun.size() == 1) return begun.front();

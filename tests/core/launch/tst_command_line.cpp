@@ -287,6 +287,24 @@ private Q_SLOTS:
         QCOMPARE(listFolder(trash)->size(), std::size_t{3});   // what delete did not put there is somebody's
         QVERIFY(std::filesystem::exists(outside / "s001-000000010/precious"));
     }
+    void copiesOfARunAreToldApartByTheirFolders() {
+        QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
+        const auto run = m_workspace->latest();
+        const std::string id = rundir::readManifest(run)->id;
+        std::filesystem::copy(run.place(), run.place().parent_path() / "copy", std::filesystem::copy_options::recursive);
+        for (const std::string& reference : {std::string("one"), id}) {
+            const Answer several = ask({"show", QString::fromStdString(reference)});
+            QVERIFY2(several.code == 2 && several.err.find("copy)") != std::string::npos && several.err.find("name one by its folder") != std::string::npos, several.err.c_str());
+        }
+        QCOMPARE(ask({"show", "copy"}).code, 0);
+    }
+    void aRunWhoseManifestIsMissingIsTold() {
+        QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
+        const auto run = m_workspace->latest();
+        std::filesystem::remove(run.runJson());
+        const Answer listed = ask({"runs"});
+        QVERIFY2(listed.err.find(run.name() + " holds a run's record but no run.json") != std::string::npos, listed.err.c_str());
+    }
     void aTrashThatIsALinkIsRefused() {
         QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
         const auto outside = m_workspace->scratch() / "outside";
