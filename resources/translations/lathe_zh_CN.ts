@@ -19,6 +19,11 @@
             <source>%1 h ago</source>
             <translation>%1 小时前</translation>
         </message>
+        <message>
+            <source>d MMM</source>
+            <comment>day and month of a date, in Qt&apos;s letters</comment>
+            <translation>M月d日</translation>
+        </message>
     </context>
     <context>
         <name>Hang</name>
@@ -149,15 +154,15 @@
             </translation>
         </message>
         <message numerus="yes">
-            <source>no checkpoint yet · %n update(s) at risk</source>
+            <source>no checkpoint yet · %Ln update(s) at risk</source>
             <translation>
-                <numerusform>尚无检查点 · %n 次更新未保存</numerusform>
+                <numerusform>尚无检查点 · %Ln 次更新未保存</numerusform>
             </translation>
         </message>
         <message numerus="yes">
-            <source>last checkpoint %1 · %n update(s) at risk</source>
+            <source>last checkpoint %1 · %Ln update(s) at risk</source>
             <translation>
-                <numerusform>上个检查点 %1 · %n 次更新未保存</numerusform>
+                <numerusform>上个检查点 %1 · %Ln 次更新未保存</numerusform>
             </translation>
         </message>
     </context>
@@ -416,6 +421,10 @@
             <source>Waiting for the first update</source>
             <translation>等待第一次更新</translation>
         </message>
+        <message>
+            <source>It has not started yet</source>
+            <translation>尚未开始</translation>
+        </message>
     </context>
     <context>
         <name>lathe::form::FieldEditor</name>
@@ -519,18 +528,6 @@
     <context>
         <name>lathe::models::CheckpointsModel</name>
         <message>
-            <source>just now</source>
-            <translation>刚刚</translation>
-        </message>
-        <message>
-            <source>%1 ago</source>
-            <translation>%1 前</translation>
-        </message>
-        <message>
-            <source>%1 days ago</source>
-            <translation>%1 天前</translation>
-        </message>
-        <message>
             <source>continued</source>
             <translation>继续</translation>
         </message>
@@ -565,10 +562,6 @@
         <message>
             <source>branch %1</source>
             <translation>分支 %1</translation>
-        </message>
-        <message>
-            <source>at step %1</source>
-            <translation>在第 %1 步</translation>
         </message>
         <message>
             <source>being written</source>
@@ -633,6 +626,11 @@
         <message>
             <source>Re-read</source>
             <translation>已复查</translation>
+        </message>
+        <message>
+            <source>%1 at step %2</source>
+            <comment>rolled back at step 600</comment>
+            <translation>第 %2 步%1</translation>
         </message>
     </context>
     <context>
@@ -2259,12 +2257,6 @@
             <source>A whole number above %1, for example %2</source>
             <translation>大于 %1 的整数，例如 %2</translation>
         </message>
-        <message numerus="yes">
-            <source>The %n update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.</source>
-            <translation>
-                <numerusform>其后的 %n 次更新保留在运行中，在各图表上以淡色显示。不会删除任何内容。</numerusform>
-            </translation>
-        </message>
         <message>
             <source>Nothing is deleted.</source>
             <translation>不会删除任何内容。</translation>
@@ -2316,12 +2308,6 @@
         <message>
             <source>there is nothing to lose right now</source>
             <translation>目前不会丢失任何内容</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n update(s), %1 of work, are lost</source>
-            <translation>
-                <numerusform>将丢失 %n 次更新（%1 的工作）</numerusform>
-            </translation>
         </message>
         <message>
             <source>Stop %1?</source>
@@ -2478,6 +2464,18 @@ Discard ends without saving: %1.</source>
         <message>
             <source>what came after the newest checkpoint is lost</source>
             <translation>最新检查点之后的内容会丢失</translation>
+        </message>
+        <message numerus="yes">
+            <source>The %Ln update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.</source>
+            <translation>
+                <numerusform>其后的 %Ln 次更新保留在运行中，在各图表上以淡色显示。不会删除任何内容。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%Ln update(s), %1 of work, are lost</source>
+            <translation>
+                <numerusform>将丢失 %Ln 次更新（%1 的工作）</numerusform>
+            </translation>
         </message>
     </context>
     <context>
@@ -2792,6 +2790,25 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Opens the table of runs</source>
             <translation>打开运行列表</translation>
+        </message>
+        <message>
+            <source>%1 %2</source>
+            <comment>how many, how they ended: 2 completed</comment>
+            <translation>%1 个%2</translation>
+        </message>
+        <message>
+            <source>%1 at %2</source>
+            <comment>1 failed at 03:12</comment>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>%1 (the last at %2)</source>
+            <translation>%1（最近一次 %2）</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <comment>between endings</comment>
+            <translation>、</translation>
         </message>
     </context>
     <context>

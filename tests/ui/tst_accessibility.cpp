@@ -6,12 +6,14 @@
 #include "pages/new_run_page.h"
 #include "pages/runs_page.h"
 #include "shell/message_bar.h"
+#include "theme/parts.h"
 
 #include <QAbstractButton>
 #include <QButtonGroup>
 #include <QAbstractItemView>
 #include <QAccessible>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollArea>
@@ -167,6 +169,25 @@ private Q_SLOTS:
         }
         if (steps == 0) QVERIFY(page == int(Page::Devices));  // a page of numbers alone
         QVERIFY2(upwards <= 3, qPrintable(QString::number(upwards)));
+    }
+    void everyWordHasRoomInTheSmallestWindow_data() { places(); }
+    void everyWordHasRoomInTheSmallestWindow() {
+        QFETCH(int, page);
+        QFETCH(int, tab);
+        const QSize before = m_bench->window->size();
+        m_bench->window->resize(m_bench->window->minimumSize());
+        openPlace(page, tab);
+        QTest::qWait(1);   // a row that wraps tells its parents
+        QStringList cut;
+        for (QWidget* widget : m_bench->window->findChildren<QWidget*>()) {
+            if (!widget->isVisible() || isInner(widget) || widget->sizeHint().width() <= widget->width() + 1) continue;
+            const auto* button = qobject_cast<QAbstractButton*>(widget);
+            const auto* label = qobject_cast<QLabel*>(widget);
+            const bool elides = qobject_cast<theme::ElidedLabel*>(widget) != nullptr;   // with its whole text as a tooltip
+            if ((button != nullptr && !button->text().isEmpty()) || (label != nullptr && !label->text().isEmpty() && !label->wordWrap() && !elides)) cut << pathOf(widget);
+        }
+        m_bench->window->resize(before);
+        QVERIFY2(cut.isEmpty(), qPrintable(cut.join(QLatin1Char('\n'))));
     }
     void theWholeWindowWorksWithoutAMouse() {
         auto& window = *m_bench->window;

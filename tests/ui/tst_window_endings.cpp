@@ -16,6 +16,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
 
@@ -217,7 +218,10 @@ private Q_SLOTS:
         QVERIFY(menu != nullptr);
         menu->actions().back()->trigger();
         menu->close();
+        const QRect page = m_bench->find<QStackedWidget>("pages")->geometry();
         QTRY_COMPARE(message(), QStringLiteral("one is in the trash."));
+        QCOMPARE(m_bench->find<QStackedWidget>("pages")->geometry(), page);   // nothing jumps for a message
+        QVERIFY(page.contains(m_bench->find<QFrame>("messageBar")->geometry()));
         QTRY_VERIFY(m_bench->find<QPushButton>("messageAct")->isVisible());
         m_bench->click<QPushButton>("messageAct");
         QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore ") + keyOf(*run)), qPrintable(m_bench->called()));

@@ -65,6 +65,11 @@ void ChartFrame::layOut(QSizeF size, const QRectF& plot) {
     m_shownY.clear();
 }
 
+void ChartFrame::setAxesVisible(bool on) {
+    for (QCategoryAxis* axis : {m_x, m_y})
+        if (axis->isVisible() != on) axis->setVisible(on);
+}
+
 void ChartFrame::setX(const AxisMap& axis, const std::vector<Tick>& ticks) { show(m_x, m_shownX, axis, ticks); }
 void ChartFrame::setY(const AxisMap& axis, const std::vector<Tick>& ticks) { show(m_y, m_shownY, axis, ticks); }
 

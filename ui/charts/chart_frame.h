@@ -30,6 +30,7 @@ public:
     void setColors(const Palette& palette);
     void layOut(QSizeF size, const QRectF& plot);
     /// Touches QtCharts only where a text or a place changed: that costs milliseconds.
+    void setAxesVisible(bool on);
     void setX(const AxisMap& axis, const std::vector<Tick>& ticks);
     void setY(const AxisMap& axis, const std::vector<Tick>& ticks);
 

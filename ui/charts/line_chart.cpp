@@ -382,6 +382,7 @@ void LineChart::Impl::fit(bool changed) {
 
 void LineChart::Impl::applyAxes(const Painted& now) {
     const bool moved = now.area != painted.area || version != painted.version;
+    frame.setAxesVisible(now.points > 0);   // numbers on axes that nothing was measured on would say something
     if (moved || scene.x != painted.x)
         frame.setX(scene.x, link->axis() == session::XAxis::Step ? ticks(scene.x, now.area.width(), kPixelsPerXTick)
                                                                   : timeTicks(scene.x, now.area.width(), kPixelsPerXTick));
@@ -419,6 +420,7 @@ void LineChart::Impl::showNote() {
     noteTimer.stop();
     const ViewCount count = countInView(scene);
     QString text = count.points == 1 ? LineChart::tr("1 point") : LineChart::tr("%1 points").arg(groupedNumber(qint64(count.points)));
+    if (pointsNow() == 0) text.clear();
     if (count.nonFinite) text += QStringLiteral(" · ") + LineChart::tr("%1 NaN or infinite").arg(groupedNumber(qint64(count.nonFinite)));
     if (count.nonPositive) text += QStringLiteral(" · ") + LineChart::tr("%1 not shown (≤ 0)").arg(groupedNumber(qint64(count.nonPositive)));
     if (scene.y.log && count.points && count.points == count.nonPositive + count.nonFinite)

@@ -268,6 +268,7 @@ std::vector<Curve> RunCharts::Impl::curvesOf(const Panel& panel) {
 QString RunCharts::Impl::placeholder() const {
     if (!session->problem().isEmpty()) return session->problem();
     if (!session->isLoaded()) return RunCharts::tr("Reading the history …");
+    if (session->standing().state == rundir::State::Queued) return RunCharts::tr("It has not started yet");
     if (!session->isAlive()) return RunCharts::tr("Nothing was recorded");
     const QString phase = session->standing().phase.text();
     return phase.isEmpty() ? RunCharts::tr("Waiting for the first update") : phase;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "session/qt_text.h"
+#include "session/run_words.h"
 
 #include <QLocale>
 
@@ -18,12 +19,7 @@ namespace {
 /// An index of a checkpoint carries its group's place plus one; a group's index carries 0.
 constexpr quintptr kGroup = 0;
 
-QString ageText(std::int64_t wallNs) {
-    const double seconds = double(Clock::system().wallNs() - wallNs) * 1e-9;
-    if (seconds < 60) return CheckpointsModel::tr("just now");
-    if (seconds < 2 * 86400) return CheckpointsModel::tr("%1 ago").arg(toQt(durationText(seconds)));
-    return CheckpointsModel::tr("%1 days ago").arg(qint64(seconds / 86400));
-}
+QString ageText(std::int64_t wallNs) { return session::ageText(wallNs, Clock::system().wallNs()); }
 
 QString verbText(const std::string& verb) {
     if (verb == "continue") return CheckpointsModel::tr("continued");
@@ -71,9 +67,9 @@ QString CheckpointsModel::titleOf(std::int32_t number) const {
     QString title = tr("Session %1").arg(number);
     if (row == sessions.end()) return title;
     if (data.branchOf(sessions.back().number) > 0) title += QStringLiteral(" · ") + tr("branch %1").arg(data.branchOf(number) + 1);
-    title += QStringLiteral(" · ") + verbText(row->verb);
-    if (row->parentSession > 0) title += QLatin1Char(' ') + tr("at step %1").arg(QLocale(QLocale::English).toString(qlonglong(std::max<std::int64_t>(0, row->firstStep - 1))));
-    return title;
+    title += QStringLiteral(" · ");
+    if (row->parentSession <= 0) return title + verbText(row->verb);
+    return title + tr("%1 at step %2", "rolled back at step 600").arg(verbText(row->verb), QLocale(QLocale::English).toString(qlonglong(std::max<std::int64_t>(0, row->firstStep - 1))));
 }
 
 QModelIndex CheckpointsModel::indexOf(const QString& folder) const {
@@ -154,8 +150,8 @@ QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
 QVariant CheckpointsModel::itemCell(const CheckpointItem& item, int column, int role) const {
     switch (role) {
     case Qt::DisplayRole: return display(item, column);
-    case Qt::ToolTipRole: return item.info.problem.empty() ? toQt(item.info.folder) : toQt(item.info.problem);
-    case Qt::TextAlignmentRole: return int((column == Size ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::ToolTipRole: return toolTip(item, column).toHtmlEscaped();
+    case Qt::TextAlignmentRole: return alignment(column);
     case FolderRole: return toQt(item.info.folder);
     case UsableRole: return item.info.problem.empty();
     case ProblemRole: return toQt(item.info.problem);
@@ -165,6 +161,14 @@ QVariant CheckpointsModel::itemCell(const CheckpointItem& item, int column, int 
     default: return {};
     }
 }
+
+QString CheckpointsModel::toolTip(const CheckpointItem& item, int column) const {
+    if (column == Age && item.info.wallNs > 0) return session::timeText(item.info.wallNs);
+    if (column == Verified && item.info.problem.empty() && item.info.verifiedNs > 0) return session::timeText(item.info.verifiedNs);
+    return item.info.problem.empty() ? toQt(item.info.folder) : toQt(item.info.problem);
+}
+
+int CheckpointsModel::alignment(int column) { return int((column == Step || column == Size ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter); }
 
 QString CheckpointsModel::display(const CheckpointItem& item, int column) const {
     switch (column) {
@@ -201,7 +205,9 @@ QString CheckpointsModel::whyKept(const CheckpointItem& item) const {
 }
 
 QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return alignment(section);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
     case Step: return tr("Step");
     case Age: return tr("Saved");

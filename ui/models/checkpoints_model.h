@@ -53,6 +53,8 @@ private:
     QString titleOf(std::int32_t session) const;
     const session::CheckpointItem* itemAt(const QModelIndex& index) const;  ///< nothing for a group
     QVariant itemCell(const session::CheckpointItem& item, int column, int role) const;
+    QString toolTip(const session::CheckpointItem& item, int column) const;
+    static int alignment(int column);
     QString display(const session::CheckpointItem& item, int column) const;
     QString whyKept(const session::CheckpointItem& item) const;
 

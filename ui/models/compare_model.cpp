@@ -217,7 +217,10 @@ std::vector<CompareModel::Row> CompareModel::results() const {
         });
     }
     if (m_sessions.empty()) return rows;
-    add(QStringLiteral("steps"), tr("Steps"), std::nullopt, [](const RunSession& session) { return std::optional(double(session.counters().globalStep.value())); });
+    Row steps{Kind::Result, QStringLiteral("steps"), tr("Steps"), {}, std::vector<bool>(m_sessions.size()), false};
+    for (const auto& session : m_sessions) steps.cells += QLocale(QLocale::English).toString(qlonglong(session->counters().globalStep.value()));
+    steps.differs = differ(steps.cells);
+    rows.push_back(std::move(steps));
     Row time{Kind::Result, QStringLiteral("active"), tr("Active time"), {}, std::vector<bool>(m_sessions.size()), false};
     for (const auto& session : m_sessions) time.cells += toQt(durationText(session->summary().activeSeconds));
     time.differs = differ(time.cells);
@@ -234,7 +237,7 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     const int run = index.column() - 1;
     switch (role) {
     case Qt::DisplayRole: return run < 0 ? row.label : row.cells.value(run);
-    case Qt::ToolTipRole: return run < 0 ? row.key : QVariant();
+    case Qt::ToolTipRole: return (run < 0 ? row.key : row.cells.value(run)).toHtmlEscaped();
     case Qt::TextAlignmentRole: return int((run >= 0 && row.kind == Kind::Result ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case KindRole: return int(row.kind);
     case BestRole: return run >= 0 && std::size_t(run) < row.best.size() && row.best[std::size_t(run)];
@@ -244,8 +247,10 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section > m_columns) return {};
-    return section == 0 ? tr("What") : m_sessions[std::size_t(section - 1)]->name();
+    if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole) || section < 0 || section > m_columns) return {};
+    if (section == 0) return role == Qt::ToolTipRole ? QVariant() : tr("What");
+    const QString name = m_sessions[std::size_t(section - 1)]->name();
+    return role == Qt::ToolTipRole ? name.toHtmlEscaped() : name;
 }
 
 }  // namespace lathe::models

@@ -1,6 +1,7 @@
 #include "models/events_model.h"
 
 #include "session/qt_text.h"
+#include "session/run_words.h"
 
 #include <QDateTime>
 #include <QJsonDocument>
@@ -10,6 +11,8 @@
 namespace lathe::models {
 
 using session::toQt;
+
+static int alignment(int column) { return int((column == EventsModel::Step ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter); }
 
 EventsModel::EventsModel(QObject* parent) : QAbstractTableModel(parent) {}
 
@@ -58,7 +61,9 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
         const QJsonObject facts = QJsonDocument::fromJson(QByteArray::fromStdString(event.event.json)).object();
         return facts.value(QStringLiteral("folder")).toString();
     }
-    if (role == Qt::ToolTipRole && index.column() == Text) return toQt(event.event.text);
+    if (role == Qt::ToolTipRole && index.column() == Text) return toQt(event.event.text).toHtmlEscaped();
+    if (role == Qt::ToolTipRole && index.column() == Time) return session::timeText(event.event.wallNs);
+    if (role == Qt::TextAlignmentRole) return alignment(index.column());
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
     case Time: return QDateTime::fromMSecsSinceEpoch(event.event.wallNs / 1'000'000).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
@@ -69,7 +74,9 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return alignment(section);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
     case Time: return tr("Time");
     case Step: return tr("Step");

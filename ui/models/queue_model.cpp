@@ -1,9 +1,7 @@
 #include "models/queue_model.h"
 
-#include "session/qt_text.h"
+#include "session/run_words.h"
 
-#include <QDateTime>
-#include <QLocale>
 #include <QMimeData>
 
 #include <algorithm>
@@ -17,11 +15,7 @@ namespace {
 
 const QString kMime = QStringLiteral("application/x-lathe-queued-run");
 
-QString sinceText(std::int64_t ns) {
-    if (ns <= 0) return {};
-    const QDateTime since = QDateTime::fromMSecsSinceEpoch(ns / 1'000'000);
-    return QLocale().toString(since, since.date() == QDate::currentDate() ? QStringLiteral("hh:mm") : QStringLiteral("d MMM hh:mm"));
-}
+int alignment(int column) { return int((column == QueueModel::Place ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter); }
 
 }  // namespace
 
@@ -53,8 +47,15 @@ QString QueueModel::display(std::size_t row, int column) const {
     case Name: return run.name;
     case State: return run.wait.what == Wait::For::Release ? tr("Held") : run.wait.what == Wait::For::Machine ? tr("Cannot start") : run.wait.what == Wait::For::Device ? tr("Next") : tr("Waits");
     case WaitsFor: return m_feed.waitText(row);
-    default: return sinceText(run.queuedNs);
+    default: return session::dayTimeText(run.queuedNs);
     }
+}
+
+QString QueueModel::toolTip(std::size_t row, int column) const {
+    const QueuedRun& run = m_runs[row];
+    if (column == Since) return session::timeText(run.queuedNs);
+    if (column == Name) return run.workspace.isEmpty() ? run.name : run.name + QLatin1Char('\n') + tr("It lies in another workspace: %1").arg(run.workspace);
+    return m_feed.waitText(row);
 }
 
 QVariant QueueModel::data(const QModelIndex& index, int role) const {
@@ -62,7 +63,8 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
     const QueuedRun& run = m_runs[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole: return display(std::size_t(index.row()), index.column());
-    case Qt::ToolTipRole: return run.workspace.isEmpty() ? m_feed.waitText(std::size_t(index.row())) : tr("It lies in another workspace: %1").arg(run.workspace);
+    case Qt::ToolTipRole: return toolTip(std::size_t(index.row()), index.column()).toHtmlEscaped();
+    case Qt::TextAlignmentRole: return alignment(index.column());
     case Qt::AccessibleTextRole: return display(std::size_t(index.row()), index.column());
     case IdRole: return run.id;
     case KeyRole: return run.key;
@@ -75,7 +77,7 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
 
 QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::TextAlignmentRole)) return {};
-    if (role == Qt::TextAlignmentRole) return int(Qt::AlignLeft | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole) return alignment(section);
     switch (section) {
     case Place: return tr("Place");
     case Name: return tr("Run");

@@ -39,6 +39,7 @@ Q_SIGNALS:
 private:
     void take();
     QString display(std::size_t row, int column) const;
+    QString toolTip(std::size_t row, int column) const;
 
     session::QueueFeed& m_feed;
     std::vector<session::QueuedRun> m_runs;

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "session/qt_text.h"
+#include "session/run_words.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -46,6 +47,7 @@ QString metricText(const Metric& metric) {
 
 double fractionOf(const RunEntry& entry) {
     const auto& planned = entry.summary.plannedUpdates;
+    if (entry.state == rundir::State::Queued) return -1;
     if (!planned || *planned <= 0) return -1;
     return std::clamp(double(entry.summary.counters.globalStep.value()) / double(*planned), 0.0, 1.0);
 }
@@ -86,6 +88,8 @@ double sortNumber(const RunEntry& entry, int column) {
     default: return double(startedOf(entry));
     }
 }
+
+int alignment(int column) { return int((column == RunsModel::Progress || column == RunsModel::Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter); }
 
 QString sortText(const RunEntry& entry, int column) { return column == RunsModel::Tags ? tagsText(entry) : entry.name().toLower(); }
 
@@ -255,13 +259,26 @@ QString RunsModel::display(const RunEntry& entry, int column) const {
     }
 }
 
+QString RunsModel::toolTip(const RunEntry& entry, int column) const {
+    if (!entry.problem.isEmpty()) return entry.problem;
+    switch (column) {
+    case Name: return entry.user.note.value_or("").empty() ? entry.name() : entry.name() + QLatin1Char('\n') + toQt(*entry.user.note);
+    case State: return entry.why;
+    case Started: return session::timeText(startedOf(entry));
+    case Tags: return tagsText(entry);
+    default: return {};
+    }
+}
+
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount()) return {};
     const RunEntry& run = entry(index.row());
     switch (role) {
     case Qt::DisplayRole: return display(run, index.column());
-    case Qt::ToolTipRole: return !run.problem.isEmpty() ? run.problem : index.column() == State ? run.why : QVariant();
-    case Qt::TextAlignmentRole: return int((index.column() == Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::ToolTipRole: return toolTip(run, index.column()).toHtmlEscaped();
+    case Qt::AccessibleTextRole: return index.column() == State ? QVariant(session::stateWord(run.state)) : QVariant();
+    case Qt::AccessibleDescriptionRole: return index.column() == State ? QVariant(run.why) : QVariant();
+    case Qt::TextAlignmentRole: return alignment(index.column());
     case Qt::CheckStateRole: return index.column() == Name ? QVariant(m_checked.contains(toQt(run.folder)) ? Qt::Checked : Qt::Unchecked) : QVariant();
     case FolderRole: return toQt(run.folder);
     case StateRole: return int(run.state);
@@ -286,7 +303,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-    if (role == Qt::TextAlignmentRole) return int((section == Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole) return alignment(section);
     if (role != Qt::DisplayRole) return {};
     switch (section) {
     case Name: return tr("Run");

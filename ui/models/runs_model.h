@@ -64,6 +64,7 @@ private:
     std::vector<int> shownNow() const;
     void orderAll();
     QString display(const session::RunEntry& entry, int column) const;
+    QString toolTip(const session::RunEntry& entry, int column) const;
 
     session::Workspace* m_workspace;
     std::vector<session::RunEntry> m_runs;

@@ -66,10 +66,14 @@ QWidget* ChartsTab::buildStrip() {
 }
 
 QWidget* ChartsTab::buildBar() {
-    auto* bar = new QWidget;
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
+    QWidget* const groups[] = {new QWidget, new QWidget};
+    QHBoxLayout* rows[2];
+    for (int i = 0; i < 2; ++i) {
+        rows[i] = new QHBoxLayout(groups[i]);
+        rows[i]->setContentsMargins(0, 0, 0, 0);
+        rows[i]->setSpacing(4);
+    }
+    QHBoxLayout* row = rows[0];
     m_axis = new theme::ChoiceBox;
     m_axis->setObjectName(QStringLiteral("xAxis"));
     m_axis->setAccessibleName(tr("Horizontal axis"));
@@ -89,6 +93,11 @@ QWidget* ChartsTab::buildBar() {
     m_smoothingText = theme::label({}, theme::TextRole::Mono, "muted");
     m_smoothingText->setFixedWidth(44);
     row->addWidget(m_smoothingText);
+    row->addSpacing(6);
+    m_risk = theme::label({}, theme::TextRole::Caption, "muted");
+    m_risk->setObjectName(QStringLiteral("risk"));
+    row->addWidget(m_risk);
+    row = rows[1];
     const auto toggle = [row](theme::Icon icon, const QString& text, const char* name) {
         QToolButton* button = theme::flatButton(icon, text, true);
         button->setObjectName(QLatin1String(name));
@@ -106,11 +115,7 @@ QWidget* ChartsTab::buildBar() {
     reset->setToolTip(tr("Drag to zoom, wheel at the cursor, double-click shows everything."));
     connect(reset, &QToolButton::clicked, this, [this] { m_charts->link().reset(); });
     row->addWidget(reset);
-    row->addStretch();
-    m_risk = theme::label({}, theme::TextRole::Caption, "muted");
-    m_risk->setObjectName(QStringLiteral("risk"));
-    row->addWidget(m_risk);
-    return bar;
+    return new theme::SplitRow(groups[0], groups[1]);
 }
 
 void ChartsTab::connectBar() {

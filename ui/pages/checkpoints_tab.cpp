@@ -27,7 +27,7 @@ using session::toStd;
 
 constexpr int kChartHeight = 230;
 
-/// Sessions are headings, what lies on an abandoned branch steps back, sizes stand left like all the rest.
+/// Sessions are headings, what lies on an abandoned branch steps back.
 class CheckpointsDelegate final : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -35,7 +35,6 @@ public:
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
-        option->displayAlignment = Qt::AlignLeft | Qt::AlignVCenter;
         const bool group = index.data(CheckpointsModel::FolderRole).toString().isEmpty();
         const bool bad = !group && !index.data(CheckpointsModel::UsableRole).toBool();
         if (group) option->font = theme::textFont(theme::TextRole::Strong);
@@ -74,6 +73,7 @@ void CheckpointsTab::build() {
     column->addWidget(buildVerbs());
     m_help = theme::label({}, theme::TextRole::Caption, "muted");
     m_help->setObjectName(QStringLiteral("verbHelp"));
+    m_help->setWordWrap(true);
     column->addWidget(m_help);
     buildTree();
     auto* host = new QWidget;
@@ -89,11 +89,14 @@ void CheckpointsTab::build() {
 }
 
 QWidget* CheckpointsTab::buildVerbs() {
-    auto* bar = new QWidget;
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(6);
-    const auto add = [this, row](Verb& verb, theme::Icon icon, const QString& text, const char* name, const QString& help, auto slot,
+    QWidget* const groups[] = {new QWidget, new QWidget};
+    QHBoxLayout* row = nullptr;
+    const auto begin = [&row](QWidget* group) {
+        row = new QHBoxLayout(group);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(6);
+    };
+    const auto add = [this, &row](Verb& verb, theme::Icon icon, const QString& text, const char* name, const QString& help, auto slot,
                                  theme::ButtonKind kind = theme::ButtonKind::Normal) {
         verb.button = theme::button(text, icon, kind);
         verb.button->setObjectName(QLatin1String(name));
@@ -104,6 +107,7 @@ QWidget* CheckpointsTab::buildVerbs() {
         });
     };
     using Item = session::CheckpointItem;
+    begin(groups[0]);
     const auto name = [](const Item& item) { return toQt(item.info.folder); };
     add(m_continue, theme::Icon::Resume, tr("Continue"), "continue", tr("Same run, on from here"),
         [this](const Item&) { m_verbs.continueRun(folder()); }, theme::ButtonKind::Primary);
@@ -114,7 +118,7 @@ QWidget* CheckpointsTab::buildVerbs() {
         [this, name](const Item& item) { m_verbs.startFromWeights(folder(), name(item)); });
     add(m_changes, theme::Icon::NewRun, tr("With changes…"), "goOnWithChanges", tr("Any of these with other settings; a sheet tells first what would happen"),
         [this](const Item& item) { goOnWithChanges(item); });
-    row->addStretch();
+    begin(groups[1]);
     m_summary = theme::label({}, theme::TextRole::Body, "muted");
     m_summary->setObjectName(QStringLiteral("checkpointsSummary"));
     row->addWidget(m_summary);
@@ -132,7 +136,7 @@ QWidget* CheckpointsTab::buildVerbs() {
         [this, name](const Item& item) { m_verbs.exportRun(folder(), name(item)); });
     add(m_delete, theme::Icon::Trash, tr("Delete…"), "deleteCheckpoint", tr("Moves this checkpoint to the trash"),
         [this, name](const Item& item) { m_verbs.deleteCheckpoint(folder(), name(item), item.info.step.value()); }, theme::ButtonKind::Danger);
-    return bar;
+    return new theme::SplitRow(groups[0], groups[1]);
 }
 
 void CheckpointsTab::buildTree() {
@@ -151,7 +155,7 @@ void CheckpointsTab::buildTree() {
     m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_tree->header()->setStretchLastSection(true);
     m_tree->header()->setHighlightSections(false);
-    const int widths[] = {200, 120, 100, 300, 160};
+    const int widths[] = {104, 120, 100, 270, 170};
     for (int column = 0; column < CheckpointsModel::Kept; ++column) m_tree->header()->resizeSection(column, widths[column]);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (m_restoring) return;

@@ -66,6 +66,18 @@ protected:
     }
 };
 
+/// Long names of runs keep their beginning and end.
+class NamesHeader final : public QHeaderView {
+public:
+    NamesHeader() : QHeaderView(Qt::Horizontal) {}
+
+protected:
+    void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override {
+        QHeaderView::initStyleOptionForIndex(option, section);
+        option->text = fontMetrics().elidedText(option->text, Qt::ElideMiddle, sectionSize(section) - 24);
+    }
+};
+
 void clear(QVBoxLayout* list) {
     while (QLayoutItem* item = list->takeAt(0)) {
         delete item->widget();
@@ -188,6 +200,7 @@ QWidget* ComparePage::buildTable() {
     m_table = new QTableView;
     m_table->setObjectName(QStringLiteral("compareTable"));
     m_table->setAccessibleName(tr("What differs"));
+    m_table->setHorizontalHeader(new NamesHeader);
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new CompareDelegate(m_table));
     m_table->setShowGrid(false);

@@ -59,7 +59,7 @@ void ConfigTab::build() {
     m_only = theme::flatButton(theme::Icon::Filter, tr("Only differences"), true);
     m_only->setObjectName(QStringLiteral("configOnlyDifferences"));
     bar->addWidget(m_only);
-    m_note = theme::label({}, theme::TextRole::Caption, "muted");
+    m_note = new theme::ElidedLabel(theme::TextRole::Caption, "muted");
     bar->addWidget(m_note, 1);
     QPushButton* copy = theme::button(tr("Copy as YAML"), theme::Icon::Copy);
     copy->setObjectName(QStringLiteral("copyYaml"));
@@ -162,7 +162,7 @@ void ConfigTab::show() {
     const Other other = m_others[std::size_t(std::max(0, m_other->currentIndex()))];
     m_job.start([run, file, other](const session::NewestJob::Cancelled&) { return read(run, file, other); },
                 [this, title = other.title](Read found) {
-                    m_note->setText(found.problem);
+                    m_note->setFullText(found.problem);
                     if (!found.settings.empty()) m_model.setSettings(found.settings);
                     if (found.mine) m_model.setConfigs(*found.mine, found.theirs, title);
                 });

@@ -14,10 +14,13 @@
 #include <string>
 #include <vector>
 
-class QLabel;
 class QPushButton;
 class QTableView;
 class QToolButton;
+
+namespace lathe::theme {
+class ElidedLabel;
+}
 
 namespace lathe::theme {
 class ChoiceBox;
@@ -63,7 +66,7 @@ private:
     theme::ChoiceBox* m_other = nullptr;
     QToolButton* m_only = nullptr;
     QPushButton* m_again = nullptr;
-    QLabel* m_note = nullptr;
+    theme::ElidedLabel* m_note = nullptr;
     QTableView* m_table = nullptr;
 };
 

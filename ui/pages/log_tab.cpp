@@ -91,7 +91,6 @@ QWidget* LogTab::buildEvents() {
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     const int widths[] = {176, 90, 130};
     for (int i = 0; i < 3; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);
@@ -162,6 +161,7 @@ void LogTab::takeFiles(const QStringList& names) {
     const QString before = m_file->currentText();
     m_file->clear();
     m_file->addItems(names);
+    m_file->setVisible(!names.isEmpty());
     const int rank = m_file->findText(QStringLiteral("rank-0.log"));
     const int same = m_file->findText(before);
     m_file->setCurrentIndex(same >= 0 ? same : rank >= 0 ? rank : names.isEmpty() ? -1 : 0);

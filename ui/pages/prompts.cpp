@@ -35,12 +35,17 @@ QDialog* makeDialog(QObject* context, const QString& title, QVBoxLayout*& column
     return dialog;
 }
 
+/// As high as its words need at this width, which is known once they have their style.
+void openFitting(QDialog* dialog) {
+    dialog->open();
+    dialog->resize(dialog->width(), dialog->layout()->totalHeightForWidth(dialog->width()));
+}
+
 QPushButton* choiceButton(const Choice& choice) {
     auto* button = new QPushButton(choice.text);
     button->setProperty("primary", choice.primary);
     button->setProperty("danger", choice.danger);
-    button->setDefault(choice.primary);
-    button->setAutoDefault(choice.primary);
+    button->setAutoDefault(true);   // Enter presses the one that has the focus
     return button;
 }
 
@@ -56,15 +61,21 @@ void DialogPrompts::ask(QObject* context, const Question& question, std::functio
     column->addSpacing(6);
     auto* row = new QHBoxLayout;
     row->addStretch();
+    QPushButton* first = nullptr;   // what Enter presses: what is meant, or what changes nothing where that would lose something
     for (std::size_t i = 0; i < question.choices.size(); ++i) {
         QPushButton* button = choiceButton(question.choices[i]);
+        if (first == nullptr || question.choices[i].primary) first = button;
         button->setObjectName(QStringLiteral("choice%1").arg(i));
         row->addWidget(button);
         QObject::connect(button, &QPushButton::clicked, dialog, [dialog, i] { dialog->done(int(i) + 1); });
     }
     column->addLayout(row);
+    if (first != nullptr) {
+        first->setDefault(true);
+        first->setFocus();
+    }
     QObject::connect(dialog, &QDialog::finished, context, [answer = std::move(answer)](int result) { answer(result - 1); });
-    dialog->open();
+    openFitting(dialog);
 }
 
 void DialogPrompts::askText(QObject* context, const TextQuestion& question, std::function<void(std::optional<QString>)> answer) {
@@ -88,6 +99,7 @@ void DialogPrompts::askText(QObject* context, const TextQuestion& question, std:
     QPushButton* cancel = choiceButton({QDialog::tr("Cancel")});
     QPushButton* accept = choiceButton({question.accept, true});
     accept->setObjectName(QStringLiteral("promptAccept"));
+    accept->setDefault(true);
     row->addWidget(cancel);
     row->addWidget(accept);
     column->addLayout(row);
@@ -105,7 +117,7 @@ void DialogPrompts::askText(QObject* context, const TextQuestion& question, std:
     QObject::connect(dialog, &QDialog::finished, context, [answer = std::move(answer), text](int result) {
         answer(result == QDialog::Accepted ? std::optional(text()) : std::nullopt);
     });
-    dialog->open();
+    openFitting(dialog);
     editor->setFocus();
     if (line != nullptr) line->selectAll();
 }

@@ -55,7 +55,7 @@ public:
             painter->setFont(font);
             painter->setPen(isName && !index.data(QueueModel::OtherPlaceRole).toBool() ? c.text : c.muted);
             const QRect box = option.rect.adjusted(kPadding, 0, -kPadding, 0);
-            painter->drawText(box, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data().toString(), isName ? Qt::ElideMiddle : Qt::ElideRight, box.width()));
+            painter->drawText(box, index.data(Qt::TextAlignmentRole).toInt(), painter->fontMetrics().elidedText(index.data().toString(), isName ? Qt::ElideMiddle : Qt::ElideRight, box.width()));
         }
         painter->restore();
     }
@@ -165,10 +165,11 @@ void QueuePage::buildTable() {
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     QHeaderView* header = m_table->horizontalHeader();
     header->setHighlightSections(false);
-    header->setSectionResizeMode(QueueModel::WaitsFor, QHeaderView::Stretch);
-    const int widths[] = {64, 300, 130, 320, 120};
-    for (int column = 0; column < QueueModel::ColumnCount; ++column)
-        if (column != QueueModel::WaitsFor) header->resizeSection(column, widths[column]);
+    // What has no end in its length shares what the others leave.
+    for (const int column : {QueueModel::Name, QueueModel::WaitsFor}) header->setSectionResizeMode(column, QHeaderView::Stretch);
+    header->setStretchLastSection(false);
+    const std::pair<int, int> widths[] = {{QueueModel::Place, 64}, {QueueModel::State, 126}, {QueueModel::Since, 124}};
+    for (const auto& [column, width] : widths) header->resizeSection(column, width);
     connect(m_table, &QTableView::customContextMenuRequested, this, &QueuePage::showMenu);
     connect(m_table, &QTableView::activated, this, &QueuePage::openSelected);
     connect(m_table, &QTableView::doubleClicked, this, &QueuePage::openSelected);

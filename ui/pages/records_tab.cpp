@@ -22,6 +22,8 @@ namespace lathe::pages {
 namespace {
 
 constexpr int kAliveMs = 500, kOverMs = 3000;
+constexpr int kNamesPart = 340;   // of 1000
+constexpr int kNarrow = 360;
 
 }  // namespace
 
@@ -37,9 +39,10 @@ RecordsTab::RecordsTab(QWidget* parent) : QWidget(parent) {
     split->setChildrenCollapsible(false);
     split->addWidget(buildNames());
     split->addWidget(buildRecord());
-    split->setStretchFactor(0, 0);
-    split->setStretchFactor(1, 1);
-    split->setSizes({430, 900});
+    // A third for the names at any width, until somebody draws the line elsewhere.
+    split->setStretchFactor(0, kNamesPart);
+    split->setStretchFactor(1, 1000 - kNamesPart);
+    split->setSizes({kNamesPart, 1000 - kNamesPart});
     m_stack->addWidget(m_split = split);
     column->addWidget(m_stack, 1);
     connect(&m_tick, &QTimer::timeout, this, &RecordsTab::look);
@@ -48,7 +51,7 @@ RecordsTab::RecordsTab(QWidget* parent) : QWidget(parent) {
 
 QWidget* RecordsTab::buildNames() {
     QFrame* card = theme::card();
-    card->setMinimumWidth(240);
+    card->setMinimumWidth(270);
     auto* column = new QVBoxLayout(card);
     column->setContentsMargins(1, 10, 1, 1);
     column->setSpacing(8);
@@ -78,10 +81,11 @@ QWidget* RecordsTab::buildNames() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setHighlightSections(false);
     header->setSectionResizeMode(models::RecordNamesModel::Name, QHeaderView::Stretch);
-    m_table->setColumnWidth(models::RecordNamesModel::Kind, 100);
+    m_table->setColumnWidth(models::RecordNamesModel::Kind, 84);
     m_table->setColumnWidth(models::RecordNamesModel::Count, 74);
     m_table->setColumnWidth(models::RecordNamesModel::LastStep, 82);
     column->addWidget(m_table, 1);
+    m_table->installEventFilter(this);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_model.setFilter(text.trimmed());
         takeNames();
@@ -90,6 +94,14 @@ QWidget* RecordsTab::buildNames() {
         if (now.isValid()) choose(now.row());
     });
     return card;
+}
+
+bool RecordsTab::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_table && event->type() == QEvent::Resize) {
+        const bool narrow = m_table->width() < kNarrow;   // names need the room
+        for (const int column : {models::RecordNamesModel::Kind, models::RecordNamesModel::LastStep}) m_table->setColumnHidden(column, narrow);
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 QWidget* RecordsTab::buildRecord() {
@@ -101,12 +113,15 @@ QWidget* RecordsTab::buildRecord() {
     auto* head = new QHBoxLayout;
     head->setContentsMargins(16, 0, 10, 0);
     head->setSpacing(12);
+    auto* words = new QVBoxLayout;
+    words->setSpacing(1);
+    head->addLayout(words, 1);
     m_name = new theme::ElidedLabel(theme::TextRole::Strong);
     m_name->setObjectName(QStringLiteral("recordName"));
-    head->addWidget(m_name, 1);
+    words->addWidget(m_name);
     m_where = new theme::ElidedLabel(theme::TextRole::Caption, "muted");
     m_where->setObjectName(QStringLiteral("recordWhere"));
-    head->addWidget(m_where);
+    words->addWidget(m_where);
     m_copy = theme::button(tr("Copy"), theme::Icon::Copy);
     m_copy->setObjectName(QStringLiteral("copyRecord"));
     head->addWidget(m_copy);

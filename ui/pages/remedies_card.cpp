@@ -4,7 +4,8 @@
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
-#include <QHBoxLayout>
+#include <QGridLayout>
+#include <QVBoxLayout>
 
 namespace lathe::pages {
 
@@ -36,36 +37,32 @@ RemediesCard::RemediesCard(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("remedies"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(14, 10, 10, 10);
-    column->setSpacing(4);
+    column->setSpacing(6);
     column->addWidget(theme::label(tr("What needs less memory"), theme::TextRole::Strong));
-    m_rows = new QVBoxLayout;
-    m_rows->setSpacing(2);
-    column->addLayout(m_rows);
     hide();
 }
 
 void RemediesCard::addRow(const rundir::Remedy& remedy, std::size_t number, bool canGoOn) {
-    auto* row = new QWidget;
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(10);
-    auto* words = new theme::ElidedLabel;
-    words->setFullText(wordsOf(remedy));
-    line->addWidget(words, 1);
-    auto* cost = new theme::ElidedLabel(theme::TextRole::Body, "muted");
+    auto* words = new QVBoxLayout;
+    words->setSpacing(0);
+    auto* change = new theme::ElidedLabel;
+    change->setFullText(wordsOf(remedy));
+    words->addWidget(change);
+    auto* cost = new theme::ElidedLabel(theme::TextRole::Caption, "muted");
     cost->setFullText(toQt(remedy.cost));
-    line->addWidget(cost, 1);
-    const auto add = [&](const QString& text, theme::Icon icon, const QString& name, const QString& help, bool goesOn) {
+    words->addWidget(cost);
+    const int row = int(number) - 1;
+    m_rows->addLayout(words, row, 0);
+    const auto add = [&](int column, const QString& text, theme::Icon icon, const QString& name, const QString& help, bool goesOn) {
         QPushButton* button = theme::button(text, icon);
         button->setObjectName(name + QString::number(number));
         button->setAccessibleName(text + QStringLiteral(": ") + wordsOf(remedy));
         button->setToolTip(help);
         connect(button, &QPushButton::clicked, this, [this, edits = editsOf(remedy), goesOn] { Q_EMIT chosen(edits, goesOn); });
-        line->addWidget(button);
+        m_rows->addWidget(button, row, column);
     };
-    if (remedy.whenGoingOn && canGoOn) add(tr("Continue with it…"), theme::Icon::Resume, QStringLiteral("continueWithRemedy"), tr("A sheet tells first what would happen"), true);
-    add(tr("New run with it…"), theme::Icon::Again, QStringLiteral("remedy"), tr("Opens the form with the settings of this run and this change, marked"), false);
-    m_rows->addWidget(row);
+    if (remedy.whenGoingOn && canGoOn) add(1, tr("Continue with it…"), theme::Icon::Resume, QStringLiteral("continueWithRemedy"), tr("A sheet tells first what would happen"), true);
+    add(2, tr("New run with it…"), theme::Icon::Again, QStringLiteral("remedy"), tr("Opens the form with the settings of this run and this change, marked"), false);
 }
 
 void RemediesCard::show(const std::vector<rundir::Remedy>& remedies, bool canGoOn) {
@@ -73,10 +70,14 @@ void RemediesCard::show(const std::vector<rundir::Remedy>& remedies, bool canGoO
     if (remedies == m_shown && canGoOn == m_canGoOn) return;   // nothing changes under the mouse
     m_shown = remedies;
     m_canGoOn = canGoOn;
-    while (QLayoutItem* item = m_rows->takeAt(0)) {
-        if (item->widget() != nullptr) item->widget()->deleteLater();
-        delete item;
-    }
+    delete m_body;
+    m_body = new QWidget;
+    m_rows = new QGridLayout(m_body);
+    m_rows->setContentsMargins(0, 0, 0, 0);
+    m_rows->setHorizontalSpacing(8);
+    m_rows->setVerticalSpacing(6);
+    m_rows->setColumnStretch(0, 1);
+    layout()->addWidget(m_body);
     for (std::size_t i = 0; i < remedies.size(); ++i) addRow(remedies[i], i + 1, canGoOn);
 }
 

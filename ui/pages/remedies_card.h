@@ -11,7 +11,7 @@
 
 #include <vector>
 
-class QVBoxLayout;
+class QGridLayout;
 
 namespace lathe::pages {
 
@@ -32,7 +32,8 @@ Q_SIGNALS:
 private:
     void addRow(const rundir::Remedy& remedy, std::size_t number, bool canGoOn);
 
-    QVBoxLayout* m_rows;
+    QWidget* m_body = nullptr;   ///< made anew with other remedies
+    QGridLayout* m_rows = nullptr;
     std::vector<rundir::Remedy> m_shown;
     bool m_canGoOn = false;
 };

@@ -22,7 +22,7 @@ namespace {
 using models::SheetModel;
 using session::toQt;
 
-constexpr int kWidth = 1140, kHeight = 660, kFactsWidth = 280, kSoonMs = 250;
+constexpr int kWidth = 1140, kHeight = 660, kFactsWidth = 280, kBeside = 40, kSoonMs = 250;
 
 class SheetDelegate final : public QStyledItemDelegate {
 public:
@@ -65,7 +65,7 @@ ResumeSheet::ResumeSheet(SheetQuestion question, QWidget* parent) : QDialog(pare
     setObjectName(QStringLiteral("resumeSheet"));
     setWindowModality(Qt::WindowModal);
     setWindowTitle(m_question.title);
-    resize(kWidth, kHeight);
+    resize(QSize(kWidth, kHeight).boundedTo(parent == nullptr ? QSize(kWidth, kHeight) : parent->size() - QSize(kBeside, kBeside)));
     build();
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
@@ -150,7 +150,7 @@ QWidget* ResumeSheet::buildTable() {
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setTextElideMode(Qt::ElideMiddle);
-    const int widths[] = {196, 148, 112, 112};
+    const int widths[] = {200, 150, 120, 120};
     for (int i = 0; i < 4; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);
     const auto filter = [this] { m_model.setFilter(m_filter->text(), m_only->isChecked()); };

@@ -72,7 +72,7 @@ void RunActions::refresh() {
     if (!m_session) return;
     const session::Standing& now = m_session->standing();
     const bool alive = m_session->isAlive(), paused = now.state == rundir::State::Paused, stopping = now.state == rundir::State::Stopping;
-    for (QPushButton* button : {m_pause, m_save}) button->setVisible(alive);
+    for (QPushButton* button : {m_pause, m_save}) button->setVisible(alive && !stopping);   // its stage takes their room
     for (QPushButton* button : {m_continue, m_again}) button->setVisible(!alive);
     const bool queued = now.state == rundir::State::Queued;
     m_stop->setVisible(alive || queued);
@@ -116,7 +116,7 @@ void RunActions::refresh() {
         m_save->setToolTip(tr("Asks the script to save what it keeps itself; it says so where it does not listen"));
         m_pause->setToolTip(paused ? tr("Lets the command go on") : tr("Holds the command where it is; memory stays held"));
     }
-    m_pauseHow->setVisible(alive && kind == RunKind::Training);
+    m_pauseHow->setVisible(alive && !stopping && kind == RunKind::Training);
     m_pauseHow->setEnabled(why.isEmpty());
     m_pauseHow->setToolTip(why.isEmpty() ? tr("Pause, and hold the memory or release it") : why);
     m_again->setEnabled(notAgain.isEmpty());

@@ -142,9 +142,9 @@ QString riskText(const session::RunSession& session, std::int64_t nowNs) {
     for (const session::CheckpointItem& item : session.checkpoints())
         if (item.info.problem.empty() && item.onSurvivingLine && (newest == nullptr || item.info.wallNs > newest->info.wallNs)) newest = &item;
     const std::int64_t step = session.counters().globalStep.value();
-    if (newest == nullptr) return step > 0 ? Text::tr("no checkpoint yet · %n update(s) at risk", nullptr, int(step)) : QString();
+    if (newest == nullptr) return step > 0 ? Text::tr("no checkpoint yet · %Ln update(s) at risk", nullptr, int(step)) : QString();
     const std::int64_t risk = std::max<std::int64_t>(0, step - newest->info.step.value());
-    return Text::tr("last checkpoint %1 · %n update(s) at risk", nullptr, int(risk)).arg(ageText(newest->info.wallNs, nowNs));
+    return Text::tr("last checkpoint %1 · %Ln update(s) at risk", nullptr, int(risk)).arg(ageText(newest->info.wallNs, nowNs));
 }
 
 }  // namespace lathe::pages

@@ -126,7 +126,7 @@ void RunVerbs::askForCurve(const QString& folder, const QString& setting, double
 
 void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep) {
     const QLocale locale;
-    const QString left = newestStep > step ? tr("The %n update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.", nullptr, int(newestStep - step))
+    const QString left = newestStep > step ? tr("The %Ln update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.", nullptr, int(newestStep - step))
                                            : tr("Nothing is deleted.");
     const Question question{tr("Roll back to step %1?").arg(locale.toString(qint64(step))),
                             tr("A new branch of %1 goes on from this checkpoint. %2").arg(nameOf(folder), left),
@@ -241,7 +241,7 @@ QString RunVerbs::lossText(const session::RunSession& session) {
     const auto& unsaved = session.unsaved();
     if (!unsaved) return tr("what came after the newest checkpoint is lost");
     return unsaved->updates == 0 ? tr("there is nothing to lose right now")
-                                 : tr("%n update(s), %1 of work, are lost", nullptr, int(unsaved->updates)).arg(toQt(durationText(unsaved->seconds)));
+                                 : tr("%Ln update(s), %1 of work, are lost", nullptr, int(unsaved->updates)).arg(toQt(durationText(unsaved->seconds)));
 }
 
 void RunVerbs::stopAtOnce(session::RunSession& session) {

@@ -17,7 +17,7 @@ namespace {
 
 using models::RunsModel;
 
-constexpr int kPadding = 11;
+constexpr int kPadding = 11, kOtherTags = 22;
 
 void paintTick(QPainter* painter, const QRect& box, bool on) {
     const theme::Colors& c = theme::colors();
@@ -49,9 +49,9 @@ void paintProgress(QPainter* painter, const QRect& cell, const QModelIndex& inde
     const QRect text = cell.adjusted(kPadding, 0, -kPadding, fraction >= 0 ? -6 : 0);
     painter->setFont(theme::textFont(theme::TextRole::Body));
     painter->setPen(c.text);
-    painter->drawText(text, Qt::AlignVCenter | Qt::AlignLeft, index.data().toString());
+    painter->drawText(text, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
     if (fraction < 0) return;
-    const QRectF bar(cell.left() + kPadding, cell.bottom() - 8, 76, 3);
+    const QRectF bar(cell.right() - kPadding - 76, cell.bottom() - 8, 76, 3);
     painter->setPen(Qt::NoPen);
     painter->setBrush(c.track);
     painter->drawRoundedRect(bar, 1.5, 1.5);
@@ -90,9 +90,15 @@ void paintTags(QPainter* painter, const QRect& cell, const QString& text) {
     const theme::Colors& c = theme::colors();
     painter->setFont(theme::textFont(theme::TextRole::Caption));
     int x = cell.left() + kPadding;
-    for (const QString& tag : text.split(QStringLiteral(", "), Qt::SkipEmptyParts)) {
-        const int width = painter->fontMetrics().horizontalAdvance(tag) + 12;
-        if (x + width > cell.right()) break;
+    const QStringList tags = text.split(QStringLiteral(", "), Qt::SkipEmptyParts);
+    for (qsizetype i = 0; i < tags.size(); ++i) {
+        const QString& tag = tags[i];
+        const int width = painter->fontMetrics().horizontalAdvance(tag) + 12, others = i + 1 < tags.size() ? kOtherTags : 0;
+        if (x + width + others > cell.right()) {
+            painter->setPen(c.muted);
+            painter->drawText(QRect(x, cell.center().y() - 9, kOtherTags, 19), Qt::AlignVCenter, QStringLiteral("+%1").arg(tags.size() - i));
+            break;
+        }
         painter->setPen(QPen(c.borderStrong, 1));
         painter->setBrush(Qt::NoBrush);
         painter->drawRoundedRect(QRectF(x + 0.5, cell.center().y() - 8.5, width, 18), 4, 4);

@@ -143,7 +143,7 @@ void RunsPage::buildTable() {
     header->setHighlightSections(false);
     header->setSectionsClickable(true);
     header->setStretchLastSection(true);
-    const int widths[] = {280, 132, 130, 160, 160, 96, 150, 60};
+    const int widths[] = {272, 132, 122, 160, 150, 104, 150, 60};
     for (int column = 0; column < RunsModel::ColumnCount; ++column) header->resizeSection(column, widths[column]);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(RunsModel::Started, Qt::DescendingOrder);

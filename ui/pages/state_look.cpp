@@ -1,32 +1,11 @@
 #include "pages/state_look.h"
 
 #include <QCoreApplication>
-#include <QDateTime>
 #include <QLocale>
 
 namespace lathe::pages {
 
 using rundir::State;
-
-QString stateWord(State state) {
-    switch (state) {
-    case State::Queued: return QCoreApplication::translate("RunState", "Queued");
-    case State::Starting: return QCoreApplication::translate("RunState", "Starting");
-    case State::Running: return QCoreApplication::translate("RunState", "Running");
-    case State::Paused: return QCoreApplication::translate("RunState", "Paused");
-    case State::Stopping: return QCoreApplication::translate("RunState", "Stopping");
-    case State::Completed: return QCoreApplication::translate("RunState", "Completed");
-    case State::Stopped: return QCoreApplication::translate("RunState", "Stopped");
-    case State::Cancelled: return QCoreApplication::translate("RunState", "Cancelled");
-    case State::Failed: return QCoreApplication::translate("RunState", "Failed");
-    case State::Killed: return QCoreApplication::translate("RunState", "Killed");
-    case State::OutOfMemory: return QCoreApplication::translate("RunState", "Out of memory");
-    case State::Diverged: return QCoreApplication::translate("RunState", "Diverged");
-    case State::Interrupted: return QCoreApplication::translate("RunState", "Interrupted");
-    case State::Lost: return QCoreApplication::translate("RunState", "Lost");
-    }
-    return {};
-}
 
 theme::Tone stateTone(State state) {
     switch (state) {
@@ -75,16 +54,6 @@ QString hangText(const session::RunSession& session) {
     const QString text = now->isSilent ? QCoreApplication::translate("Hang", "rank %1 silent for %2 s in %3, update %4")
                                        : QCoreApplication::translate("Hang", "rank %1 does not get on for %2 s in %3, update %4");
     return text.arg(now->rank).arg(int(now->seconds)).arg(now->place, QLocale().toString(now->update));
-}
-
-QString ageText(std::int64_t wallNs, std::int64_t nowNs) {
-    if (wallNs <= 0) return {};
-    const auto seconds = (nowNs - wallNs) / 1'000'000'000;
-    if (seconds < 5) return QCoreApplication::translate("Age", "just now");
-    if (seconds < 60) return QCoreApplication::translate("Age", "%1 s ago").arg(seconds);
-    if (seconds < 3600) return QCoreApplication::translate("Age", "%1 min ago").arg(seconds / 60);
-    if (seconds < 24 * 3600) return QCoreApplication::translate("Age", "%1 h ago").arg(seconds / 3600);
-    return QLocale().toString(QDateTime::fromMSecsSinceEpoch(wallNs / 1'000'000), QStringLiteral("d MMM hh:mm"));
 }
 
 }  // namespace lathe::pages

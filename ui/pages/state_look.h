@@ -3,14 +3,16 @@
 
 #include "rundir/run_folder.h"
 #include "session/run_session.h"
+#include "session/run_words.h"
 #include "theme/icons.h"
 
 #include <QString>
 
 namespace lathe::pages {
 
-/// "Running", "Out of memory": the state's word, translated, with a capital.
-QString stateWord(rundir::State state);
+using session::ageText;
+using session::stateWord;
+
 theme::Tone stateTone(rundir::State state);
 
 /// How far a stop is: "finishing update 1,204 · 3 s · told to leave in 57 s".
@@ -18,8 +20,5 @@ QString stopText(const session::RunSession& session);
 
 /// "rank 1 silent for 12 s in reduce gradients, update 120", empty while all get on.
 QString hangText(const session::RunSession& session);
-
-/// "12 s ago", "5 min ago", "3 h ago", "28 Nov 18:18" for a wall time.
-QString ageText(std::int64_t wallNs, std::int64_t nowNs);
 
 }  // namespace lathe::pages

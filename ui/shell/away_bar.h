@@ -17,7 +17,7 @@ class AwayBar : public QFrame {
 
 public:
     explicit AwayBar(QWidget* parent = nullptr);
-    void show(const std::vector<launch::RunEnding>& endings, std::int64_t nowNs);
+    void show(const std::vector<launch::RunEnding>& endings);
     QString text() const;
 
 Q_SIGNALS:

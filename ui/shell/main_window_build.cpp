@@ -1,5 +1,4 @@
 // Putting the window together: its parts, how they are wired, its shortcuts.
-#include "base/clock.h"
 #include "pages/compare_page.h"
 #include "pages/devices_page.h"
 #include "pages/new_run_page.h"
@@ -37,9 +36,8 @@ void MainWindow::build() {
     column->addWidget(new DiskBar(m_disk));
     m_away = new AwayBar;
     column->addWidget(m_away);
-    m_messages = new MessageBar;
-    column->addWidget(m_messages);
     m_stack = new QStackedWidget;
+    m_stack->setObjectName(QStringLiteral("pages"));
     m_newRun = new pages::NewRunPage(m_context);
     m_runs = new pages::RunsPage(m_context, *m_verbs);
     m_queuePage = new pages::QueuePage(m_context, *m_verbs);
@@ -53,6 +51,7 @@ void MainWindow::build() {
     }
     column->addWidget(m_stack, 1);
     row->addLayout(column, 1);
+    m_messages = new MessageBar(m_stack);
     setCentralWidget(root);
     m_switcher = new RunSwitcher(m_workspace, this);
 }
@@ -106,7 +105,7 @@ void MainWindow::connectPages() {
     connect(&m_top->actions(), &pages::RunActions::failed, m_messages, &MessageBar::fail);
     connect(&m_workspace, &session::Workspace::editFailed, m_messages, &MessageBar::fail);
     connect(m_watch, &RunWatch::runEnded, this, &MainWindow::runEnded);
-    connect(m_watch, &RunWatch::endedMeanwhile, this, [this](const std::vector<launch::RunEnding>& endings) { m_away->show(endings, Clock::system().wallNs()); });
+    connect(m_watch, &RunWatch::endedMeanwhile, m_away, &AwayBar::show);
     connect(m_away, &AwayBar::runChosen, this, [this](const QString& folder) { openRun(folder); });
     connect(m_away, &AwayBar::allWanted, this, [this] { openPage(Page::Runs); });
 }

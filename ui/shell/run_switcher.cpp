@@ -7,6 +7,8 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -15,6 +17,27 @@ namespace lathe::shell {
 namespace {
 
 constexpr int kWidth = 480, kHeight = 360, kMostRows = 200;
+constexpr int kState = Qt::UserRole + 1, kBeside = 12;
+
+/// The name, and at the right end how the run stands.
+class SwitcherDelegate final : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const auto state = rundir::State(index.data(kState).toInt());
+        const QString word = pages::stateWord(state);
+        const int width = theme::Pill::widthOf(word);
+        QStyleOptionViewItem name = option;
+        name.rect.adjust(0, 0, -width - kBeside, 0);
+        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme::colors().selection);
+        name.textElideMode = Qt::ElideMiddle;
+        QStyledItemDelegate::paint(painter, name, index);
+        painter->save();
+        theme::Pill::paint(painter, QRectF(option.rect.right() - width - kBeside / 2, option.rect.top(), width, option.rect.height()), word, theme::toneColor(pages::stateTone(state)));
+        painter->restore();
+    }
+};
 
 }  // namespace
 
@@ -33,6 +56,7 @@ RunSwitcher::RunSwitcher(session::Workspace& workspace, QWidget* window) : QFram
     m_list->setObjectName(QStringLiteral("switcherList"));
     m_list->setAccessibleName(tr("Runs"));
     m_list->setFocusPolicy(Qt::NoFocus);
+    m_list->setItemDelegate(new SwitcherDelegate(m_list));
     column->addWidget(m_list, 1);
     m_filter->installEventFilter(this);
     connect(m_filter, &QLineEdit::textChanged, this, &RunSwitcher::fill);
@@ -56,7 +80,9 @@ void RunSwitcher::fill() {
     for (const session::RunEntry& entry : m_workspace.runs()) {
         const QString name = entry.name();
         if (!std::all_of(words.begin(), words.end(), [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); })) continue;
-        auto* item = new QListWidgetItem(name + QStringLiteral("   ") + pages::stateWord(entry.state));
+        auto* item = new QListWidgetItem(name);
+        item->setData(kState, int(entry.state));
+        item->setData(Qt::AccessibleTextRole, name + QStringLiteral(", ") + pages::stateWord(entry.state));
         item->setData(Qt::UserRole, session::toQt(entry.folder));
         m_list->addItem(item);
         if (m_list->count() >= kMostRows) break;

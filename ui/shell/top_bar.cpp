@@ -7,6 +7,8 @@
 
 namespace lathe::shell {
 
+static constexpr int kNarrow = 1000;
+
 TopBar::TopBar(pages::Context context, pages::RunVerbs& verbs, QWidget* parent) : QWidget(parent) {
     theme::setRole(this, "topbar");
     setAttribute(Qt::WA_StyledBackground);
@@ -48,6 +50,11 @@ void TopBar::setRun(const std::shared_ptr<session::RunSession>& session) {
         m_pill->setAccessibleDescription(why);
     }
     m_actions->setSession(session);
+}
+
+void TopBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_switcher->setToolButtonStyle(width() < kNarrow ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon);   // how the run stands needs the room more
 }
 
 QString TopBar::title() const { return m_title->fullText(); }

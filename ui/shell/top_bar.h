@@ -25,6 +25,9 @@ public:
     pages::RunActions& actions() { return *m_actions; }
     QString title() const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 Q_SIGNALS:
     void switcherWanted();
 

@@ -99,6 +99,7 @@ Glyph glyph(Icon which) {
     case Icon::Queue: return {"M9 6H20 M9 12H20 M9 18H20 O4.8 6 1.2 O4.8 12 1.2 O4.8 18 1.2"};
     case Icon::Up: return {"M12 19V6 M7 11L12 6L17 11"};
     case Icon::Down: return {"M12 5V18 M7 13L12 18L17 13"};
+    case Icon::Dot: return {"", "O12 12 4.5"};
     case Icon::More: return {"", "O5 12 1.7 O12 12 1.7 O19 12 1.7"};
     }
     return {""};

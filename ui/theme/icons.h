@@ -10,7 +10,7 @@ namespace lathe::theme {
 enum class Icon {
     NewRun, Run, Runs, Compare, Checkpoints, Devices, Play, Pause, Stop, Save, Search, Reset, Follow, LogScale, Resume,
     RollBack, Fork, Weights, Verify, Export, Sun, Moon, HalfSun, Chevron, Warning, Check, Filter, Clock, Smooth, Branch, Pin,
-    Trash, Folder, Star, StarFilled, Plus, Tag, Archive, Note, Close, Copy, Again, Data, Switcher, More, Queue, Up, Down
+    Trash, Folder, Star, StarFilled, Plus, Tag, Archive, Note, Close, Copy, Again, Data, Switcher, More, Queue, Up, Down, Dot
 };
 
 /// What the icon stands on or for; the colour is resolved when it is painted.

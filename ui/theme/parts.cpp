@@ -11,6 +11,11 @@
 
 namespace lathe::theme {
 
+static QColor mixed(const QColor& a, const QColor& b, double part) {
+    const auto between = [part](float x, float y) { return float(double(x) * part + double(y) * (1 - part)); };
+    return QColor::fromRgbF(between(a.redF(), b.redF()), between(a.greenF(), b.greenF()), between(a.blueF(), b.blueF()));
+}
+
 void setRole(QWidget* widget, const char* role) {
     if (widget->property("role").toByteArray() == role) return;
     widget->setProperty("role", QByteArray(role));
@@ -75,6 +80,7 @@ QPushButton* button(const QString& text, Icon which, ButtonKind kind) {
 QToolButton* flatButton(Icon which, const QString& text, bool checkable) {
     auto* widget = new QToolButton;
     setRole(widget, "flat");
+    widget->setProperty("words", !text.isEmpty());
     widget->setIcon(icon(which));
     widget->setIconSize({16, 16});
     widget->setText(text);
@@ -90,6 +96,35 @@ QVBoxLayout* pageColumn(QWidget* page, int gap) {
     column->setContentsMargins(20, 16, 20, 16);
     column->setSpacing(gap);
     return column;
+}
+
+SplitRow::SplitRow(QWidget* first, QWidget* second, QWidget* parent) : QWidget(parent), m_first(first), m_second(second), m_row(new QBoxLayout(QBoxLayout::LeftToRight, this)) {
+    m_row->setContentsMargins(0, 0, 0, 0);
+    m_row->setSpacing(8);
+    m_row->addWidget(first, 0, Qt::AlignLeft);
+    m_row->addStretch();
+    m_row->addWidget(second, 0, Qt::AlignLeft);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+QSize SplitRow::minimumSizeHint() const { return {std::max(m_first->minimumSizeHint().width(), m_second->minimumSizeHint().width()), QWidget::minimumSizeHint().height()}; }
+
+void SplitRow::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+bool SplitRow::event(QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest) arrange();   // a word of a group changed
+    return QWidget::event(event);
+}
+
+void SplitRow::arrange() {
+    const bool fits = m_first->sizeHint().width() + 2 * m_row->spacing() + m_second->sizeHint().width() <= width();
+    const QBoxLayout::Direction wanted = fits ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
+    if (wanted == m_row->direction()) return;
+    m_row->setDirection(wanted);
+    updateGeometry();
 }
 
 Rule::Rule(QWidget* parent) : QWidget(parent) { setFixedWidth(1); }
@@ -153,20 +188,23 @@ void Pill::setState(const QString& word, Tone tone) {
     update();
 }
 
-QSize Pill::sizeHint() const { return {QFontMetrics(textFont(TextRole::Caption)).horizontalAdvance(m_word) + 28, 22}; }
+int Pill::widthOf(const QString& word) { return QFontMetrics(textFont(TextRole::Caption)).horizontalAdvance(word) + 28; }
+
+QSize Pill::sizeHint() const { return {widthOf(m_word), 22}; }
+
+QColor Pill::ground(const QColor& color) { return mixed(color, colors().surface, colors().dark ? 0.20 : 0.12); }
+QColor Pill::ink(const QColor& color) { return mixed(colors().text, color, 0.15); }
 
 void Pill::paint(QPainter* painter, const QRectF& area, const QString& word, const QColor& color) {
     painter->setFont(textFont(TextRole::Caption));
-    const QRectF pill(area.left(), area.center().y() - 10, painter->fontMetrics().horizontalAdvance(word) + 28, 20);
-    QColor ground = color;
-    ground.setAlphaF(colors().dark ? 0.20f : 0.12f);
+    const QRectF pill(area.left(), area.center().y() - 10, widthOf(word), 20);
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);
-    painter->setBrush(ground);
+    painter->setBrush(ground(color));
     painter->drawRoundedRect(pill, 10, 10);
     painter->setBrush(color);
     painter->drawEllipse(QPointF(pill.left() + 10.5, pill.center().y()), 3, 3);
-    painter->setPen(color);
+    painter->setPen(ink(color));
     painter->drawText(pill.adjusted(18, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft, word);
 }
 

@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QWidget>
 
+class QBoxLayout;
 class QVBoxLayout;
 
 namespace lathe::theme {
@@ -46,6 +47,25 @@ QPushButton* button(const QString& text, Icon icon, ButtonKind kind = ButtonKind
 QToolButton* flatButton(Icon icon, const QString& text, bool checkable = false);
 /// A page's column: margins 20/16 and the given gap.
 QVBoxLayout* pageColumn(QWidget* page, int gap = 12);
+
+/// Two groups of controls side by side, the second at the right end; one below the other where there is no room for that.
+class SplitRow : public QWidget {
+    Q_OBJECT
+
+public:
+    SplitRow(QWidget* first, QWidget* second, QWidget* parent = nullptr);
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    void arrange();
+
+    QWidget *m_first, *m_second;
+    QBoxLayout* m_row;
+};
 
 /// A thin vertical rule between the metrics of a strip.
 class Rule : public QWidget {
@@ -89,6 +109,10 @@ public:
     QString word() const { return m_word; }
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
+    static int widthOf(const QString& word);
+    /// What is below the word and the word's colour: legible on each other wherever the pill lies.
+    static QColor ground(const QColor& color);
+    static QColor ink(const QColor& color);
     /// For delegates: paints the same pill, left-aligned and vertically centred in `area`.
     static void paint(QPainter* painter, const QRectF& area, const QString& word, const QColor& color);
 

@@ -7,6 +7,7 @@ namespace {
 constexpr auto kSheet = R"(
 QToolTip { background: @raised; color: @text; border: 1px solid @strong; padding: 5px 7px; }
 QFrame[role="card"] { background: @surface; border: 1px solid @border; border-radius: 6px; }
+QFrame[role="message"] { background: @raised; border: 1px solid @strong; border-radius: 6px; }
 QWidget[role="rail"] { background: @surface; border-right: 1px solid @border; }
 QWidget[role="topbar"] { background: @surface; border-bottom: 1px solid @border; }
 QToolButton[role="nav"] { background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 0 10px; color: @muted; text-align: left; }
@@ -14,6 +15,7 @@ QToolButton[role="nav"]:hover { background: @hover; color: @text; }
 QToolButton[role="nav"]:checked { background: @selection; color: @text; font-weight: 600; }
 QToolButton[role="nav"]:focus { border-color: @accent; }
 QToolButton[role="flat"] { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 7px; color: @muted; }
+QToolButton[role="flat"][words="true"] { padding: 3px 0 3px 7px; }
 QToolButton[role="flat"]:hover { background: @hover; color: @text; }
 QToolButton[role="flat"]:checked { background: @selection; color: @text; }
 QToolButton[role="flat"]:focus { border-color: @accent; }

@@ -17,7 +17,7 @@ Colors lightColors() {
     Colors c;
     c.window = "#F4F5F7"; c.surface = "#FFFFFF"; c.raised = "#FFFFFF"; c.field = "#FFFFFF";
     c.border = "#DFE2E7"; c.borderStrong = "#C3C9D2"; c.grid = "#ECEEF2"; c.track = "#E3E7EC";
-    c.text = "#1C2430"; c.muted = "#5A6675"; c.faint = "#74808D";
+    c.text = "#1C2430"; c.muted = "#5A6675"; c.faint = "#6A7683";
     c.accent = "#0B62B8"; c.onAccent = "#FFFFFF"; c.selection = "#DCE9F8"; c.hover = "#EBEEF2";
     c.success = "#1A7F4B"; c.warning = "#9A6200"; c.danger = "#C2341D"; c.paused = "#6B52B5";
     c.curves = {"#0072B2", "#D55E00", "#009E73", "#B5548B", "#9900FF", "#7E0D00", "#552936", "#460D9C"};
@@ -29,8 +29,8 @@ Colors darkColors() {
     c.dark = true;
     c.window = "#15181C"; c.surface = "#1C2026"; c.raised = "#252A32"; c.field = "#171A1F";
     c.border = "#2C323B"; c.borderStrong = "#434B57"; c.grid = "#262B33"; c.track = "#2C323B";
-    c.text = "#E4E8ED"; c.muted = "#9BA6B3"; c.faint = "#707B88";
-    c.accent = "#4C9FEA"; c.onAccent = "#0B1520"; c.selection = "#23405F"; c.hover = "#262C34";
+    c.text = "#E4E8ED"; c.muted = "#9BA6B3"; c.faint = "#808B98";
+    c.accent = "#4C9FEA"; c.onAccent = "#0B1520"; c.selection = "#213C59"; c.hover = "#262C34";
     c.success = "#4CC38A"; c.warning = "#E3A83B"; c.danger = "#F2745C"; c.paused = "#A893EE";
     c.curves = {"#4FA8E8", "#F08A4B", "#3CC49A", "#DB8ABF", "#9148FF", "#D4114C", "#EBEB13", "#ACF799"};
     return c;
