@@ -26,6 +26,121 @@
         </message>
     </context>
     <context>
+        <name>EventKind</name>
+        <message>
+            <source>asked</source>
+            <translation>请求</translation>
+        </message>
+        <message>
+            <source>best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>checkpoint</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>checkpoint damaged</source>
+            <translation>检查点损坏</translation>
+        </message>
+        <message>
+            <source>ended</source>
+            <translation>结束</translation>
+        </message>
+        <message>
+            <source>environment</source>
+            <translation>环境</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>错误</translation>
+        </message>
+        <message>
+            <source>evaluation</source>
+            <translation>评估</translation>
+        </message>
+        <message>
+            <source>exported</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>frames lost</source>
+            <translation>记录丢失</translation>
+        </message>
+        <message>
+            <source>guard</source>
+            <translation>防护</translation>
+        </message>
+        <message>
+            <source>hang</source>
+            <translation>挂起</translation>
+        </message>
+        <message>
+            <source>hang over</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <source>note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>out of memory</source>
+            <translation>内存不足</translation>
+        </message>
+        <message>
+            <source>paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>plan</source>
+            <translation>计划</translation>
+        </message>
+        <message>
+            <source>program</source>
+            <translation>程序</translation>
+        </message>
+        <message>
+            <source>rate cut</source>
+            <translation>降低学习率</translation>
+        </message>
+        <message>
+            <source>restarted</source>
+            <translation>已重启</translation>
+        </message>
+        <message>
+            <source>resume report</source>
+            <translation>续训报告</translation>
+        </message>
+        <message>
+            <source>resumed</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>rolled back</source>
+            <translation>已回退</translation>
+        </message>
+        <message>
+            <source>save failed</source>
+            <translation>保存失败</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>已跳过</translation>
+        </message>
+        <message>
+            <source>stacks</source>
+            <translation>调用栈</translation>
+        </message>
+        <message>
+            <source>stop asked</source>
+            <translation>请求停止</translation>
+        </message>
+        <message>
+            <source>warning</source>
+            <translation>警告</translation>
+        </message>
+    </context>
+    <context>
         <name>Hang</name>
         <message>
             <source>rank %1 silent for %2 s in %3, update %4</source>
@@ -34,6 +149,73 @@
         <message>
             <source>rank %1 does not get on for %2 s in %3, update %4</source>
             <translation>进程 %1 已停滞 %2 秒（%3，更新 %4）</translation>
+        </message>
+    </context>
+    <context>
+        <name>Phase</name>
+        <message>
+            <source>starting</source>
+            <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>loading data</source>
+            <translation>正在加载数据</translation>
+        </message>
+        <message>
+            <source>building the model</source>
+            <translation>正在构建模型</translation>
+        </message>
+        <message>
+            <source>loading the checkpoint</source>
+            <translation>正在加载检查点</translation>
+        </message>
+        <message>
+            <source>first update</source>
+            <translation>第一次更新</translation>
+        </message>
+        <message>
+            <source>training</source>
+            <translation>训练中</translation>
+        </message>
+        <message>
+            <source>evaluating</source>
+            <translation>正在评估</translation>
+        </message>
+        <message>
+            <source>saving</source>
+            <translation>正在保存</translation>
+        </message>
+        <message>
+            <source>paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>finishing</source>
+            <translation>正在收尾</translation>
+        </message>
+        <message>
+            <source>ended</source>
+            <translation>结束</translation>
+        </message>
+        <message>
+            <source>reading a batch</source>
+            <translation>读取批次</translation>
+        </message>
+        <message>
+            <source>forward and backward</source>
+            <translation>前向与反向</translation>
+        </message>
+        <message>
+            <source>reduce gradients</source>
+            <translation>归约梯度</translation>
+        </message>
+        <message>
+            <source>exchange with the other ranks</source>
+            <translation>与其他 rank 交换</translation>
+        </message>
+        <message>
+            <source>apply the update</source>
+            <translation>应用更新</translation>
         </message>
     </context>
     <context>
@@ -262,6 +444,217 @@
         <message>
             <source>told to leave in %1 s</source>
             <translation>%1 秒后要求退出</translation>
+        </message>
+    </context>
+    <context>
+        <name>Told</name>
+        <message>
+            <source>Stopped, as asked</source>
+            <translation>已按要求停止</translation>
+        </message>
+        <message>
+            <source>Stopped, as asked, before the first update</source>
+            <translation>已按要求在第一次更新之前停止</translation>
+        </message>
+        <message>
+            <source>Stopped without saving, as asked</source>
+            <translation>已按要求停止，未保存</translation>
+        </message>
+        <message>
+            <source>Stopped by a signal</source>
+            <translation>被信号停止</translation>
+        </message>
+        <message>
+            <source>Stopped on request</source>
+            <translation>已按要求停止</translation>
+        </message>
+        <message>
+            <source>Stopped on request, with %1</source>
+            <translation>已按要求停止，%1</translation>
+        </message>
+        <message>
+            <source>Stopped on request, by SIGTERM</source>
+            <translation>已按要求以 SIGTERM 停止</translation>
+        </message>
+        <message>
+            <source>Finished 1 epoch at update %1, learning rate at %2 of its peak</source>
+            <translation>在第 %1 次更新完成 1 轮，学习率为峰值的 %2</translation>
+        </message>
+        <message>
+            <source>Finished %1 epochs at update %2, learning rate at %3 of its peak</source>
+            <translation>在第 %2 次更新完成 %1 轮，学习率为峰值的 %3</translation>
+        </message>
+        <message>
+            <source>Reached run.max_updates at update %1</source>
+            <translation>在第 %1 次更新达到 run.max_updates</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost</source>
+            <translation>监管进程已丢失</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost; the worker saved %1 and left</source>
+            <translation>监管进程已丢失；工作进程保存了 %1 后退出</translation>
+        </message>
+        <message>
+            <source>The machine was restarted while it ran</source>
+            <translation>运行期间机器被重启</translation>
+        </message>
+        <message>
+            <source>The machine was restarted while it ran; the worker saved %1 and left</source>
+            <translation>运行期间机器被重启；工作进程保存了 %1 后退出</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost; what it ran finishes and leaves</source>
+            <translation>监管进程已丢失；其运行的进程正在收尾并退出</translation>
+        </message>
+        <message>
+            <source>%1. Its supervisor was lost meanwhile</source>
+            <translation>%1。其间监管进程已丢失</translation>
+        </message>
+        <message>
+            <source>It was interrupted before its worker started</source>
+            <translation>在工作进程启动之前被中断</translation>
+        </message>
+        <message>
+            <source>It is in no queue of this machine any more</source>
+            <translation>已不在本机的任何队列中</translation>
+        </message>
+        <message>
+            <source>The system ended the worker because memory ran out; use a smaller data.batch_size (accumulation.micro_batches makes up for it) or a smaller model</source>
+            <translation>内存耗尽，系统结束了工作进程；请减小 data.batch_size（用 accumulation.micro_batches 补足）或使用更小的模型</translation>
+        </message>
+        <message>
+            <source>The system ended the command because memory ran out</source>
+            <translation>内存耗尽，系统结束了命令</translation>
+        </message>
+        <message>
+            <source>The worker was ended: %1</source>
+            <translation>工作进程被结束：%1</translation>
+        </message>
+        <message>
+            <source>The worker was ended by signal %1</source>
+            <translation>工作进程被信号 %1 结束</translation>
+        </message>
+        <message>
+            <source>The worker ended and nobody knows how</source>
+            <translation>工作进程已结束，原因不明</translation>
+        </message>
+        <message>
+            <source>The worker left without saying how it ended</source>
+            <translation>工作进程退出时未说明如何结束</translation>
+        </message>
+        <message>
+            <source>The worker failed with exit code %1</source>
+            <translation>工作进程失败，退出码 %1</translation>
+        </message>
+        <message>
+            <source>Memory ran out</source>
+            <translation>内存耗尽</translation>
+        </message>
+        <message>
+            <source>The numbers are no longer finite</source>
+            <translation>数值不再有限</translation>
+        </message>
+        <message>
+            <source>The command ended and nobody knows how</source>
+            <translation>命令已结束，原因不明</translation>
+        </message>
+        <message>
+            <source>The command was ended: %1</source>
+            <translation>命令被结束：%1</translation>
+        </message>
+        <message>
+            <source>The command was ended by signal %1</source>
+            <translation>命令被信号 %1 结束</translation>
+        </message>
+        <message>
+            <source>The command ended with exit code 0</source>
+            <translation>命令以退出码 0 结束</translation>
+        </message>
+        <message>
+            <source>The command failed with exit code %1</source>
+            <translation>命令失败，退出码 %1</translation>
+        </message>
+        <message>
+            <source>The script said that it failed</source>
+            <translation>脚本报告自己失败</translation>
+        </message>
+        <message>
+            <source>The script was ended: %1</source>
+            <translation>脚本被结束：%1</translation>
+        </message>
+        <message>
+            <source>The script failed: %1</source>
+            <translation>脚本失败：%1</translation>
+        </message>
+        <message>
+            <source>The script ended</source>
+            <translation>脚本已结束</translation>
+        </message>
+        <message>
+            <source>The script went away without saying how it ended: it was killed, or it crashed</source>
+            <translation>脚本未说明如何结束就消失了：被杀死或崩溃</translation>
+        </message>
+        <message>
+            <source>Rank %1: %2</source>
+            <translation>Rank %1：%2</translation>
+        </message>
+        <message>
+            <source>%1; its log ends with: %2</source>
+            <translation>%1；其日志结尾为：%2</translation>
+        </message>
+        <message>
+            <source>%1 (then ended by signal %2)</source>
+            <translation>%1（随后被信号 %2 结束）</translation>
+        </message>
+        <message>
+            <source>Evaluation at update %1: %2</source>
+            <translation>第 %1 次更新时的评估：%2</translation>
+        </message>
+        <message>
+            <source>Best %1 so far: %2</source>
+            <translation>目前最佳 %1：%2</translation>
+        </message>
+        <message>
+            <source>Saved checkpoint %1 (%2)</source>
+            <translation>已保存检查点 %1（%2）</translation>
+        </message>
+        <message>
+            <source>Paused, as asked</source>
+            <translation>已按要求暂停</translation>
+        </message>
+        <message>
+            <source>Paused by itself: unpause goes on</source>
+            <translation>自行暂停：取消暂停后继续</translation>
+        </message>
+        <message>
+            <source>Going on</source>
+            <translation>继续进行</translation>
+        </message>
+        <message>
+            <source>Goes on</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Pauses after this update; memory stays taken</source>
+            <translation>本次更新后暂停；内存保持占用</translation>
+        </message>
+        <message>
+            <source>Pauses after this update, saves, and lets its memory go</source>
+            <translation>本次更新后暂停，保存并释放内存</translation>
+        </message>
+        <message>
+            <source>Went back to update %1 (%2 of %3), learning rate now %4</source>
+            <translation>已回退到第 %1 次更新（第 %2 次，最多 %3 次），学习率现为 %4</translation>
+        </message>
+        <message>
+            <source>Goes on by itself from update %1 after a crash. %2</source>
+            <translation>崩溃后自行从第 %1 次更新继续。%2</translation>
+        </message>
+        <message>
+            <source>Checkpoint %1 was re-read and is damaged: %2. It is no longer offered; older ones are kept</source>
+            <translation>复查发现检查点 %1 已损坏：%2。不再提供使用；较早的检查点会保留</translation>
         </message>
     </context>
     <context>
@@ -737,7 +1130,7 @@
         </message>
         <message>
             <source>Since</source>
-            <translation>自</translation>
+            <translation>排队时间</translation>
         </message>
         <message>
             <source>How it stands</source>
@@ -1059,6 +1452,14 @@
         <message>
             <source>Moves this checkpoint to the trash</source>
             <translation>将此检查点移到回收站</translation>
+        </message>
+        <message>
+            <source>Queue…</source>
+            <translation>排队…</translation>
+        </message>
+        <message>
+            <source>Any of these once its device is free, behind the runs that wait already</source>
+            <translation>设备空闲后进行上述任一操作，排在已等待的运行之后</translation>
         </message>
     </context>
     <context>
@@ -1975,6 +2376,14 @@
             <source>New curve for the length it has then</source>
             <translation>按届时的长度重新生成曲线</translation>
         </message>
+        <message>
+            <source>Put in the queue</source>
+            <translation>放入队列</translation>
+        </message>
+        <message>
+            <source>Goes on by itself once its device is free</source>
+            <translation>设备空闲后自动继续</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunActions</name>
@@ -2145,6 +2554,10 @@
         <message>
             <source>Release the memory: saves and ends, Continue loads it again and goes on exactly</source>
             <translation>释放内存：保存并结束，“继续”会重新加载并准确接续</translation>
+        </message>
+        <message>
+            <source>It has no checkpoint that can be used. Run again starts it anew.</source>
+            <translation>没有可用的检查点。“再次运行”会重新开始。</translation>
         </message>
     </context>
     <context>
@@ -2477,6 +2890,14 @@ Discard ends without saving: %1.</source>
                 <numerusform>将丢失 %Ln 次更新（%1 的工作）</numerusform>
             </translation>
         </message>
+        <message>
+            <source>%1 is in the queue and starts when its device is free.</source>
+            <translation>%1 已在队列中，设备空闲时开始。</translation>
+        </message>
+        <message>
+            <source>Put in the queue</source>
+            <translation>放入队列</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>
@@ -2613,16 +3034,16 @@ Discard ends without saving: %1.</source>
             <translation>从队列中取出…</translation>
         </message>
         <message>
-            <source>Empty the trash</source>
-            <translation>清空回收站</translation>
-        </message>
-        <message>
-            <source>Empty the trash…</source>
-            <translation>清空回收站…</translation>
-        </message>
-        <message>
             <source>Continue in the queue</source>
             <translation>在队列中继续</translation>
+        </message>
+        <message>
+            <source>Trash</source>
+            <translation>回收站</translation>
+        </message>
+        <message>
+            <source>What was deleted and can come back</source>
+            <translation>已删除且可以恢复的内容</translation>
         </message>
     </context>
     <context>
@@ -2655,6 +3076,53 @@ Discard ends without saving: %1.</source>
         <message>
             <source>end of the run</source>
             <translation>运行结束</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::pages::TrashList</name>
+        <message>
+            <source>The trash is empty</source>
+            <translation>回收站为空</translation>
+        </message>
+        <message>
+            <source>Runs and checkpoints that are deleted lie here until the trash is emptied, and can come back.</source>
+            <translation>删除的运行和检查点在清空回收站之前保留在此处，可以恢复。</translation>
+        </message>
+        <message>
+            <source>Restore</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <source>Empty the trash…</source>
+            <translation>清空回收站…</translation>
+        </message>
+        <message>
+            <source>Its room on the disk is free once it is emptied.</source>
+            <translation>清空后才释放磁盘空间。</translation>
+        </message>
+        <message>
+            <source>Trash</source>
+            <translation>回收站</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>What it was</source>
+            <translation>类型或状态</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Started</source>
+            <translation>开始时间</translation>
+        </message>
+        <message>
+            <source>Checkpoint</source>
+            <translation>检查点</translation>
         </message>
     </context>
     <context>

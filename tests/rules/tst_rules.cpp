@@ -72,7 +72,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"engine/cuda", {"engine/model", "engine/parallel"}},
     {"theme", {}},
     {"session", {}},
-    {"models", {"session"}},
+    {"models", {"session", "theme"}},
     {"charts", {"session", "theme"}},
     {"form", {"session", "theme"}},
     {"pages", {"form", "charts", "models", "session", "theme"}},

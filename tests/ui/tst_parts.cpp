@@ -6,11 +6,13 @@
 #include "pages/prompts.h"
 #include "shell/away_bar.h"
 #include "theme/parts.h"
+#include "theme/plain_tip.h"
 
 #include <QDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QTextDocumentFragment>
 
 #include <cmath>
 
@@ -42,7 +44,8 @@ class TestParts : public QObject {
     }
 
 private Q_SLOTS:
-    void cleanup() { theme::apply(theme::Mode::Light); }
+    void initTestCase() { shell::installEnglish(); }
+    void init() { theme::apply(theme::Mode::Light); }
 
     void wordsCanBeReadInBothThemes_data() {
         QTest::addColumn<bool>("dark");
@@ -65,6 +68,13 @@ private Q_SLOTS:
             QVERIFY2(contrast(theme::Pill::ink(color), theme::Pill::ground(color)) >= kLegible, qPrintable(color.name()));
         }
         QVERIFY(contrast(c.onAccent, c.accent) >= kLegible);
+    }
+    void aTooltipShowsItsTextLetterByLetter() {
+        for (const char* text : {"plain & \"quoted\"", "<b>one</b>", "a &lt; b", "two\nlines"}) {
+            const QString said = QString::fromUtf8(text), tip = theme::plainTip(said);
+            QCOMPARE(Qt::mightBeRichText(tip) ? QTextDocumentFragment::fromHtml(tip).toPlainText() : tip, said);
+        }
+        QVERIFY(Qt::mightBeRichText(theme::plainTip(QString(200, QLatin1Char('x')))));   // only those are wrapped
     }
     void groupsOfARowGoBelowEachOtherWhereThereIsNoRoom() {
         const auto group = [] {

@@ -150,7 +150,15 @@ private Q_SLOTS:
         QTest::mouseClick(find<QWidget>("sheetNewCurve"), Qt::LeftButton);
         QVERIFY(m_trainer->asked.size() == 3 && m_trainer->asked.back().newCurve && !acceptable());
         m_trainer->answer(2);
-        QVERIFY(m_sheet->answer().newCurve);
+        QVERIFY(m_sheet->answer().newCurve && m_sheet->answer().when == session::When::Now);
+    }
+    void itCanWaitInTheQueue() {
+        auto* later = find<QPushButton>("sheetQueue");
+        QVERIFY(!later->isEnabled());
+        m_trainer->answer(0);
+        QTest::mouseClick(later, Qt::LeftButton);
+        QCOMPARE(m_sheet->result(), int(QDialog::Accepted));
+        QVERIFY(m_sheet->answer().when == session::When::Queued);
     }
     void whereThereIsNothingToShowItSaysWhy() {
         m_trainer->replies[0]("{\"error\":{\"sentence\":\"x\"}}", QStringLiteral("No such run"));

@@ -110,7 +110,7 @@ private Q_SLOTS:
         const auto outcome = [&](const QByteArray& script) {
             launcher.setProgram(write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\n" + script, true).toStdString());
             finished.clear();
-            launcher.continueRun(QStringLiteral("abc"));
+            launcher.goOn(QStringLiteral("continue"), QStringLiteral("abc"));
             if (!finished.wait(kPatience)) qFatal("no answer");
             return finished[0][1].value<session::LaunchResult>();
         };

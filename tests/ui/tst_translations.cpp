@@ -2,7 +2,10 @@
 // Nothing that the window says is missing from its translations, no placeholder is lost, and the language follows the
 // system or the choice.
 #include "config/schema.h"
+#include "launch/session_end.h"
+#include "live/segment.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 #include "shell/language.h"
 
 #include <QCoreApplication>
@@ -13,6 +16,9 @@
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
+
+#include <csignal>
+#include <functional>
 
 using namespace lathe;
 
@@ -111,6 +117,46 @@ private Q_SLOTS:
         QCOMPARE(QCoreApplication::translate("lathe::pages::RunsPage", "%n run(s)", nullptr, 3), QString::fromUtf8("3 个运行"));
         QCOMPARE(session::schemaText(config::Schema::builtin().find("optimizer.learning_rate")->label), QString::fromUtf8("学习率"));
         QVERIFY(!shell::installLanguage(QStringLiteral("xx")));
+    }
+    void whatTheTrainerSaysOfEndsIsTranslated() {   // after that: it speaks Chinese now
+        using launch::EndFacts;
+        std::vector<launch::SessionFacts> all;
+        const auto add = [&](const std::function<void(EndFacts&)>& change) {
+            launch::SessionFacts facts;
+            facts.written.hasSession = true;
+            facts.written.wasUp = true;
+            facts.end.updates = 5;
+            change(facts.end);
+            all.push_back(std::move(facts));
+        };
+        add([](EndFacts& end) { end.exit.signal = SIGKILL; });
+        add([](EndFacts& end) { end.exit.signal = SIGKILL, end.systemRanOutOfMemory = true; });
+        add([](EndFacts& end) { end.exit.signal = SIGSEGV, end.logTail = "last line"; });
+        add([](EndFacts& end) { end.killedBy = "it did not stop"; });
+        add([](EndFacts&) {});
+        for (const ExitCode code : {ExitCode::Completed, ExitCode::OutOfMemory, ExitCode::Diverged, ExitCode::Failed}) add([code](EndFacts& end) { end.exit.code = int(code); });
+        add([](EndFacts& end) { end.isCommand = true, end.exit.code = 0; });
+        add([](EndFacts& end) { end.isCommand = true, end.exit.code = 3, end.logTail = "last line"; });
+        add([](EndFacts& end) { end.isCommand = true, end.exit.signal = SIGSEGV; });
+        add([](EndFacts& end) { end.isCommand = true, end.stopAsked = true, end.exit.code = 0; });
+        add([](EndFacts& end) { end.isRecorded = true; });
+        add([](EndFacts& end) { end.isRecorded = true, end.stopAsked = true; });
+        add([](EndFacts& end) { end.seen = false; });
+        static const QRegularExpression kChinese(QStringLiteral("\\p{Han}")), kEnglish(QStringLiteral("(?i)\\b(the|worker|command|ended|was)\\b"));
+        for (const launch::SessionFacts& facts : all) {
+            const QString said = session::toQt(launch::judge(facts).why), told = session::told(said);
+            QVERIFY2(!said.isEmpty() && told.contains(kChinese) && !told.contains(kEnglish), qPrintable(said + QStringLiteral(" -> ") + told));
+        }
+        QVERIFY(session::told(session::toQt(launch::judge(all[2]).why)).contains(QStringLiteral("last line")));
+        QCOMPARE(session::told(QStringLiteral("Rank 1: The worker failed with exit code 3; its log ends with: %1 and 100 %2")),
+                 QString::fromUtf8("Rank 1：工作进程失败，退出码 3；其日志结尾为：%1 and 100 %2"));
+        for (const QString& stranger : {QStringLiteral("Nobody knows this sentence"), QString(), QStringLiteral("%1")}) QCOMPARE(session::told(stranger), stranger);
+        QCOMPARE(session::eventKindText(QStringLiteral("checkpoint_damaged")), QString::fromUtf8("检查点损坏"));
+        QCOMPARE(session::eventKindText(QStringLiteral("of_a_plugin")), QStringLiteral("of a plugin"));
+        for (int phase = 0; phase <= int(live::Phase::Ended); ++phase) {
+            const QString word = session::toQt(live::name(live::Phase(phase)));
+            QVERIFY2(session::phaseText(word).contains(kChinese), qPrintable(word));
+        }
     }
 };
 

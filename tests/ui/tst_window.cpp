@@ -1,12 +1,10 @@
 // labels: gui
 // timeout: 240
 // The real window by mouse and keyboard, on run folders as a trainer leaves them.
-#include "fixture_run.h"
 #include "stand_in_worker.h"
-#include "window_bench.h"
+#include "window_runs.h"
 
 #include "charts/run_charts.h"
-#include "config/config.h"
 #include "pages/charts_tab.h"
 #include "pages/compare_page.h"
 #include "pages/devices_page.h"
@@ -34,40 +32,12 @@
 using namespace lathe;
 using models::RunsModel;
 using shell::Page;
+using tests::finishedRun;
 using tests::FixtureRun;
+using tests::keyOf;
 using tests::LiveSession;
 using tests::WindowBench;
-
-namespace {
-
-std::string yamlOf(const char* setting = nullptr) {
-    auto loaded = config::load("digits-mlp");
-    if (setting != nullptr) config::applySettings(*loaded, {setting});
-    return config::toYaml(loaded->config);
-}
-
-/// A run that trained to its end, with two checkpoints.
-std::unique_ptr<FixtureRun> finishedRun(const WindowBench& bench, const std::string& name, std::int64_t updates = 60, const char* setting = nullptr) {
-    auto run = std::make_unique<FixtureRun>(bench.workspace(), name, yamlOf(setting));
-    run->beginSession(1);
-    for (std::int64_t i = 1; i <= updates; ++i)
-        run->points(i, {{"train/loss", 2.0 / double(i)}, {"train/lr", 1e-3}, {"train/grad_norm", 1.0}, {"train/samples_per_second", 1000}});
-    run->flush();
-    run->checkpoint(1, updates / 2, {{"eval/loss", "0.5"}});
-    run->checkpoint(1, updates, {{"eval/loss", "0.4"}}, true);
-    run->endSession(rundir::State::Completed, "Finished");
-    run->summary([&](rundir::Summary& summary) {
-        summary.state = rundir::State::Completed;
-        summary.counters.globalStep = GlobalStep(updates);
-        summary.plannedUpdates = updates;
-    });
-    run->closeWriter();
-    return run;
-}
-
-QString keyOf(const FixtureRun& run) { return QString::fromStdString(run.key()); }
-
-}  // namespace
+using tests::yamlOf;
 
 class TestWindow : public QObject {
     Q_OBJECT
@@ -264,7 +234,7 @@ private Q_SLOTS:
         QTest::keyClick(tree, Qt::Key_Down);
         QTRY_VERIFY(!m_bench->find<QPushButton>("continue")->isEnabled());
         QVERIFY(m_bench->find<QPushButton>("continue")->toolTip().contains(QStringLiteral("Roll back")));
-        m_bench->prompts.choices = {1};
+        m_bench->prompts.choices = {2};
         m_bench->click<QPushButton>("rollBack");
         QVERIFY(m_bench->prompts.questions.front().contains(QStringLiteral("step 30")));
         QVERIFY(m_bench->prompts.questions.front().contains(QStringLiteral("30 updates")));

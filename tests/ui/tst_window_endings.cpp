@@ -1,12 +1,10 @@
 // labels: gui
 // timeout: 240
 // What becomes of runs in the real window: how they stop, pause, end, hang, run out of memory or disk, and go to the trash.
-#include "fixture_run.h"
-#include "window_bench.h"
+#include "window_runs.h"
 
 #include "base/clock.h"
 #include "base/file_system.h"
-#include "config/config.h"
 #include "form/form_model.h"
 #include "pages/new_run_page.h"
 #include "pages/runs_page.h"
@@ -14,6 +12,7 @@
 #include "theme/parts.h"
 
 #include <QLabel>
+#include <QLocale>
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
@@ -25,30 +24,12 @@
 
 using namespace lathe;
 using shell::Page;
+using tests::finishedRun;
 using tests::FixtureRun;
+using tests::keyOf;
 using tests::LiveSession;
 using tests::WindowBench;
-
-namespace {
-
-std::string yamlOf() { return config::toYaml(config::load("digits-mlp")->config); }
-
-/// A run that trained to its end, with a checkpoint.
-std::unique_ptr<FixtureRun> finishedRun(const WindowBench& bench, const std::string& name) {
-    auto run = std::make_unique<FixtureRun>(bench.workspace(), name, yamlOf());
-    run->beginSession(1);
-    run->points(60, {{"train/loss", 0.1}});
-    run->flush();
-    run->checkpoint(1, 60, {{"eval/loss", "0.4"}}, true);
-    run->endSession(rundir::State::Completed, "Finished");
-    run->summary([](rundir::Summary& summary) { summary.counters.globalStep = GlobalStep(60); });
-    run->closeWriter();
-    return run;
-}
-
-QString keyOf(const FixtureRun& run) { return QString::fromStdString(run.key()); }
-
-}  // namespace
+using tests::yamlOf;
 
 class TestWindowEndings : public QObject {
     Q_OBJECT
@@ -189,6 +170,23 @@ private Q_SLOTS:
         QVERIFY(model.isChanged(QStringLiteral("data.batch_size")) && model.isChanged(QStringLiteral("accumulation.micro_batches")));
         QCOMPARE(model.changedKeys().size(), std::size_t(2));
     }
+    void aRunWithoutACheckpointSaysWhyItCannotGoOn() {
+        FixtureRun run(m_bench->workspace(), "early", yamlOf());
+        run.beginSession(1);
+        run.endSession(rundir::State::Failed, "No data");
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Failed; });
+        run.closeWriter();
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto* goOn = m_bench->find<QPushButton>("continueRun");
+        QTRY_VERIFY(goOn->isVisible() && !goOn->isEnabled());
+        QVERIFY2(goOn->toolTip().contains(QStringLiteral("no checkpoint")), qPrintable(goOn->toolTip()));
+        QVERIFY(m_bench->find<QPushButton>("runAgain")->isEnabled());
+        run.checkpoint(1, 10);
+        window.runPage().session()->refresh();
+        QTRY_VERIFY(goOn->isEnabled());
+    }
     void aRankThatHangsIsNamedInTheHead() {
         FixtureRun run(m_bench->workspace(), "live", yamlOf());
         run.beginSession(1);
@@ -228,13 +226,43 @@ private Q_SLOTS:
         QTRY_COMPARE(message(), QStringLiteral("one is back."));
         QVERIFY(!m_bench->find<QPushButton>("messageAct")->isVisible());
     }
+    void whatIsInTheTrashIsListedAndComesBack() {
+        m_bench->useScript(QStringLiteral("[]"));
+        auto& window = open();
+        window.openPage(Page::Runs);
+        m_bench->click<QToolButton>("showTrash");
+        auto* deleted = m_bench->find<QTableView>("trashTable");
+        QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --json")));
+        QTRY_VERIFY(!deleted->isVisible());   // a sentence instead of an empty table
+        QVERIFY(!m_bench->find<QPushButton>("emptyTrash")->isEnabled() && !m_bench->find<QPushButton>("restoreDeleted")->isEnabled());
+        m_bench->useScript(QStringLiteral("[{\"id\": \"a\", \"name\": \"<b>one</b>\", \"folder\": \"/w/trash/20261129-one-a\", \"state\": \"out of memory\", \"step\": 1204, \"created\": \"2026-11-29T08:00:00Z\"}, "
+                                          "{\"run_folder\": \"20261129-two-b\", \"checkpoint\": \"s001-000000010\"}]"));
+        m_bench->click<QToolButton>("showTrash");
+        m_bench->click<QToolButton>("showTrash");
+        QTRY_COMPARE(deleted->model()->rowCount(), 2);
+        const auto cell = [&](int row, int column) { return deleted->model()->index(row, column).data().toString(); };
+        QCOMPARE(cell(0, 0), QStringLiteral("<b>one</b>"));
+        QCOMPARE(cell(0, 1), QStringLiteral("Out of memory"));
+        QCOMPARE(cell(0, 2), QLocale().toString(1204));
+        QCOMPARE(cell(1, 1), QStringLiteral("Checkpoint"));
+        QCOMPARE(cell(1, 2), QStringLiteral("10"));
+        m_bench->click<QPushButton>("restoreDeleted");
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore 20261129-one-a")), qPrintable(m_bench->called()));
+        QTRY_COMPARE(message(), QStringLiteral("<b>one</b> is back."));
+        deleted->setFocus();
+        QTest::keyClick(deleted, Qt::Key_Down);
+        QTest::keyClick(deleted, Qt::Key_Return);
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore 20261129-two-b@s001-000000010")), qPrintable(m_bench->called()));
+    }
     void theTrashIsEmptiedOnlyAfterItWasSaidWhatIsInIt() {
         m_bench->useScript(QStringLiteral("[{\"id\": \"a\"}, {\"id\": \"b\"}, {\"checkpoint\": \"s001-000000010\"}]"));
         auto& window = open();
         window.openPage(Page::Runs);
+        m_bench->click<QToolButton>("showTrash");
+        QTRY_VERIFY(m_bench->find<QPushButton>("emptyTrash")->isEnabled());
         m_bench->prompts.choices = {0, 1};
         for (int times = 1; times <= 2; ++times) {
-            m_bench->click<QToolButton>("emptyTrash");
+            m_bench->click<QPushButton>("emptyTrash");
             QTRY_COMPARE(m_bench->prompts.questions.size(), times);
             QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("2 runs, 1 checkpoint")), qPrintable(m_bench->prompts.questions.back()));
             if (times == 1) QVERIFY(!m_bench->called().contains(QStringLiteral("--empty")));

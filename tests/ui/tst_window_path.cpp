@@ -137,7 +137,7 @@ private Q_SLOTS:
         const QModelIndex session = model->index(model->rowCount() - 1, 0);
         const QModelIndex oldest = model->index(model->rowCount(session) - 1, 0, session);
         QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualRect(oldest).center());
-        m_bench.prompts.choices = {1};
+        m_bench.prompts.choices = {2};
         m_bench.click<QPushButton>("rollBack");
         QTRY_VERIFY2(run().isAlive(), qPrintable(complaint()));
         QTRY_VERIFY2(run().standing().state == State::Running, qPrintable(complaint()));

@@ -6,6 +6,7 @@
 #include "charts/cursor_item.h"
 #include "charts/curve_item.h"
 #include "charts/fonts.h"
+#include "charts/growth.h"
 #include "charts/read_out.h"
 #include "charts/y_range.h"
 
@@ -28,9 +29,6 @@ namespace {
 constexpr int kLeft = 58, kTop = 18, kRight = 14, kBottom = 24;
 constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
-// Where a pixel column stands for many points, newer ones are painted once they stand out of it, the curves grew so far …
-constexpr double kVisibleAdvance = 1, kVisibleRise = 0.5;  // pixels
-constexpr qint64 kLongestWaitMs = 250;                     // … or so much time has passed
 
 /// What was painted last: equal means there is nothing to do.
 struct Painted {
@@ -49,9 +47,6 @@ struct LineChart::Impl {
 
     void layOut();
     void refresh();
-    bool waitsForMore(const Painted& now);
-    bool standsOut() const;
-    std::vector<std::size_t> ends() const;
     void fit(bool changed);
     void applyAxes(const Painted& now);
     void showLegend();
@@ -71,9 +66,8 @@ struct LineChart::Impl {
     CursorItem* cursor;
     QGraphicsSimpleTextItem *note, *placeholder;
     QTimer noteTimer, laterTimer;
-    QElapsedTimer sinceFit, sincePaint;
-    double newestPainted = 0;
-    std::vector<std::size_t> shownEnds;   ///< by piece: points that the picture stands for
+    QElapsedTimer sinceFit;
+    Growth growth;
     Painted painted;
     int version = 0;
     bool fixedY = false, ignoreOutliers = false, someClipped = false, keyboardFocus = false;
@@ -97,7 +91,6 @@ LineChart::Impl::Impl(LineChart* chart, ChartLink* chartLink, const QString& cha
     column->addWidget(frame.view(), 1);
     header->setTitle(title, {});
     sinceFit.start();
-    sincePaint.start();
 }
 
 LineChart::LineChart(const QString& title, ChartLink* link, QWidget* parent) : QWidget(parent), m_impl(std::make_unique<Impl>(this, link, title)) {
@@ -296,9 +289,12 @@ void LineChart::Impl::refresh() {
     const Painted now{{link->lo(), link->hi(), false}, scene.y, pointsNow(), version, curves->area(), scene.markClipped};
     if (now == painted) return;
     const bool onlyPoints = now.x == painted.x && now.y == painted.y && now.version == painted.version && now.area == painted.area;
-    if (onlyPoints && waitsForMore(now)) return;
-    sincePaint.restart();
-    shownEnds = ends();
+    if (const qint64 wait = onlyPoints ? growth.canWait(scene, now.area.size()) : 0; wait > 0) {
+        painted.points = now.points;
+        if (!laterTimer.isActive()) laterTimer.start(int(wait));
+        return;
+    }
+    growth.painted(scene);
     scene.x = now.x;
     scene.axis = link->axis();
     for (const Curve& curve : scene.curves)
@@ -315,52 +311,6 @@ void LineChart::Impl::refresh() {
     showCursor();
     if (!onlyPoints) showNote();
     else if (!noteTimer.isActive()) noteTimer.start(int(kNoteMs));
-}
-
-std::vector<std::size_t> LineChart::Impl::ends() const {
-    std::vector<std::size_t> found;
-    for (const Curve& curve : scene.curves)
-        for (const CurvePiece& piece : curve.pieces) found.push_back(std::min(piece.piece.end, piece.piece.series->size()));
-    return found;
-}
-
-/// Whether new points reach beyond what was painted in the pixel beside them.
-bool LineChart::Impl::standsOut() const {
-    const double pixel = (link->hi() - link->lo()) / curves->area().width(), height = curves->area().height();
-    const std::vector<std::size_t> now = ends();
-    std::size_t i = 0;
-    for (const Curve& curve : scene.curves) {
-        for (const CurvePiece& piece : curve.pieces) {
-            const std::size_t was = shownEnds[i], end = now[i++];
-            if (!curve.visible || end == was) continue;
-            const session::Series& series = *piece.piece.series;
-            if (was <= piece.piece.begin) return true;
-            const std::size_t from = std::max(piece.piece.begin, series.lowerBound(link->axis(), series.xAt(was - 1, link->axis()) - pixel));
-            const session::Extent fresh = series.extent(was, end), beside = series.extent(std::min(from, was - 1), was);
-            if (fresh.nonFinite > 0 || !beside.hasFinite()) return true;
-            const double above = (scene.y.unit(double(fresh.max)) - scene.y.unit(double(beside.max))) * height;
-            const double below = (scene.y.unit(double(beside.min)) - scene.y.unit(double(fresh.min))) * height;
-            if (!(above < kVisibleRise && below < kVisibleRise)) return true;  // also where a log axis has no place for one
-        }
-    }
-    return false;
-}
-
-bool LineChart::Impl::waitsForMore(const Painted& now) {
-    double newest = 0;
-    for (const Curve& curve : scene.curves)
-        for (const CurvePiece& piece : curve.pieces)
-            if (const session::Series& series = *piece.piece.series; series.size()) newest = std::max(newest, series.xAt(series.size() - 1, link->axis()));
-    const double advance = (newest - newestPainted) / (link->hi() - link->lo()) * curves->area().width();
-    const qint64 waited = sincePaint.elapsed();
-    if (advance < kVisibleAdvance && waited < kLongestWaitMs && !standsOut()) {
-        shownEnds = ends();
-        painted.points = now.points;
-        if (!laterTimer.isActive()) laterTimer.start(int(kLongestWaitMs - waited));
-        return true;
-    }
-    newestPainted = newest;
-    return false;
 }
 
 void LineChart::Impl::fit(bool changed) {

@@ -2,6 +2,7 @@
 
 #include "charts/axis_map.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 
 #include <QCoreApplication>
 
@@ -43,7 +44,7 @@ std::vector<ChartEvent> eventsOf(const session::RunSession& session, session::XA
     for (const store::EventRow& row : session.events()) {
         const auto kind = kindOf(row.event.kind);
         if (!kind || (!withAbandoned && !data.onSurvivingLine(row.event.session, row.event.attempt))) continue;
-        events.push_back({*kind, place(row.event.session, row.event.attempt, row.event.step), session::toQt(row.event.text), row.id, {}});
+        events.push_back({*kind, place(row.event.session, row.event.attempt, row.event.step), session::told(session::toQt(row.event.text)), row.id, {}});
     }
     for (const store::SessionRow& row : data.sessions()) {
         if (row.parentSession == 0) continue;

@@ -9,19 +9,23 @@
 #include <QMenu>
 #include <QStyle>
 
+#include <algorithm>
+#include <iterator>
+
 namespace lathe::form {
 namespace {
 
 using config::FieldType;
 
 constexpr int kNumberWidth = 120, kChoiceWidth = 200, kTextWidth = 330;
+constexpr std::size_t kShortText = 12;   // letters that a number's editor has room for
 
 int lineWidth(const config::Field& field) {
     switch (field.type) {
     case FieldType::Integer:
     case FieldType::Number: return kNumberWidth;
     case FieldType::OptionalInteger:
-    case FieldType::OptionalNumber:
+    case FieldType::OptionalNumber: return field.noneText.size() <= kShortText ? kNumberWidth : kChoiceWidth;
     case FieldType::Interval:
     case FieldType::IntegerList: return kChoiceWidth;
     default: return kTextWidth;
@@ -83,8 +87,8 @@ public:
     LineEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_line(new QLineEdit(this)) {
         m_line->setFixedWidth(lineWidth(field));
         m_line->setPlaceholderText(session::schemaText(field.noneText));
-        const bool number = field.type == FieldType::Integer || field.type == FieldType::Number;
-        if (number) m_line->setAlignment(Qt::AlignRight);
+        const FieldType numbers[] = {FieldType::Integer, FieldType::Number, FieldType::OptionalInteger, FieldType::OptionalNumber};
+        if (std::find(std::begin(numbers), std::end(numbers), field.type) != std::end(numbers)) m_line->setAlignment(Qt::AlignRight);
         m_row = new QHBoxLayout(this);
         m_row->setContentsMargins(0, 0, 0, 0);
         m_row->setSpacing(4);

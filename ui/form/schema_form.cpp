@@ -14,6 +14,8 @@
 
 namespace lathe::form {
 
+static constexpr int kNarrow = 520;   // below it the words of the toggles are in their tooltips
+
 SchemaForm::SchemaForm(FormModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -42,7 +44,7 @@ QBoxLayout* SchemaForm::buildBar() {
     m_search->setAccessibleName(tr("Search settings"));
     m_search->addAction(theme::icon(theme::Icon::Search), QLineEdit::LeadingPosition)->setText(tr("Search"));
     m_search->setClearButtonEnabled(true);
-    m_search->setMinimumWidth(150);
+    m_search->setMinimumWidth(100);
     m_search->setMaximumWidth(260);
     bar->addWidget(m_search, 1);
     m_advanced = theme::flatButton(theme::Icon::NewRun, tr("Advanced"), true);
@@ -50,12 +52,18 @@ QBoxLayout* SchemaForm::buildBar() {
     m_onlyChanged = theme::flatButton(theme::Icon::Filter, tr("Only changed"), true);
     m_onlyChanged->setObjectName(QStringLiteral("formOnlyChanged"));
     for (QToolButton* toggle : {m_advanced, m_onlyChanged}) {
+        toggle->setToolTip(toggle->text());
         bar->addWidget(toggle);
         connect(toggle, &QToolButton::toggled, this, &SchemaForm::refilter);
     }
     bar->addStretch();
     connect(m_search, &QLineEdit::textChanged, this, &SchemaForm::refilter);
     return bar;
+}
+
+void SchemaForm::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    for (QToolButton* toggle : {m_advanced, m_onlyChanged}) toggle->setToolButtonStyle(width() < kNarrow ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon);
 }
 
 void SchemaForm::buildCards() {

@@ -35,6 +35,9 @@ public:
     /// A widget at the left of the bar above the cards.
     void addToBar(QWidget* widget);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     struct Card {
         QString label;

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "session/qt_text.h"
 #include "session/run_words.h"
+#include "theme/plain_tip.h"
 
 #include <QLocale>
 
@@ -150,7 +151,7 @@ QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
 QVariant CheckpointsModel::itemCell(const CheckpointItem& item, int column, int role) const {
     switch (role) {
     case Qt::DisplayRole: return display(item, column);
-    case Qt::ToolTipRole: return toolTip(item, column).toHtmlEscaped();
+    case Qt::ToolTipRole: return theme::plainTip(toolTip(item, column));
     case Qt::TextAlignmentRole: return alignment(column);
     case FolderRole: return toQt(item.info.folder);
     case UsableRole: return item.info.problem.empty();

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "config/config.h"
 #include "session/qt_text.h"
+#include "theme/plain_tip.h"
 
 #include <QLocale>
 
@@ -237,7 +238,7 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     const int run = index.column() - 1;
     switch (role) {
     case Qt::DisplayRole: return run < 0 ? row.label : row.cells.value(run);
-    case Qt::ToolTipRole: return (run < 0 ? row.key : row.cells.value(run)).toHtmlEscaped();
+    case Qt::ToolTipRole: return theme::plainTip(run < 0 ? row.key : row.cells.value(run));
     case Qt::TextAlignmentRole: return int((run >= 0 && row.kind == Kind::Result ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case KindRole: return int(row.kind);
     case BestRole: return run >= 0 && std::size_t(run) < row.best.size() && row.best[std::size_t(run)];
@@ -250,7 +251,7 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole) || section < 0 || section > m_columns) return {};
     if (section == 0) return role == Qt::ToolTipRole ? QVariant() : tr("What");
     const QString name = m_sessions[std::size_t(section - 1)]->name();
-    return role == Qt::ToolTipRole ? name.toHtmlEscaped() : name;
+    return role == Qt::ToolTipRole ? theme::plainTip(name) : name;
 }
 
 }  // namespace lathe::models

@@ -2,6 +2,8 @@
 
 #include "session/qt_text.h"
 #include "session/run_words.h"
+#include "session/told.h"
+#include "theme/plain_tip.h"
 
 #include <QDateTime>
 #include <QJsonDocument>
@@ -61,15 +63,15 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
         const QJsonObject facts = QJsonDocument::fromJson(QByteArray::fromStdString(event.event.json)).object();
         return facts.value(QStringLiteral("folder")).toString();
     }
-    if (role == Qt::ToolTipRole && index.column() == Text) return toQt(event.event.text).toHtmlEscaped();
+    if (role == Qt::ToolTipRole && index.column() == Text) return theme::plainTip(session::told(toQt(event.event.text)));
     if (role == Qt::ToolTipRole && index.column() == Time) return session::timeText(event.event.wallNs);
     if (role == Qt::TextAlignmentRole) return alignment(index.column());
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
     case Time: return QDateTime::fromMSecsSinceEpoch(event.event.wallNs / 1'000'000).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
     case Step: return QLocale(QLocale::English).toString(qlonglong(event.event.step));
-    case Kind: return toQt(event.event.kind).replace(QLatin1Char('_'), QLatin1Char(' '));
-    default: return toQt(event.event.text);
+    case Kind: return session::eventKindText(toQt(event.event.kind));
+    default: return session::told(toQt(event.event.text));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "models/queue_model.h"
 
 #include "session/run_words.h"
+#include "theme/plain_tip.h"
 
 #include <QMimeData>
 
@@ -63,7 +64,7 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
     const QueuedRun& run = m_runs[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole: return display(std::size_t(index.row()), index.column());
-    case Qt::ToolTipRole: return toolTip(std::size_t(index.row()), index.column()).toHtmlEscaped();
+    case Qt::ToolTipRole: return theme::plainTip(toolTip(std::size_t(index.row()), index.column()));
     case Qt::TextAlignmentRole: return alignment(index.column());
     case Qt::AccessibleTextRole: return display(std::size_t(index.row()), index.column());
     case IdRole: return run.id;

@@ -1,6 +1,7 @@
 #include "models/record_names_model.h"
 
 #include "session/qt_text.h"
+#include "theme/plain_tip.h"
 
 #include <QLocale>
 
@@ -73,7 +74,7 @@ QVariant RecordNamesModel::data(const QModelIndex& index, int role) const {
     const session::RecordNames& names = at(index.row());
     const bool number = index.column() == Count || index.column() == LastStep;
     if (role == Qt::TextAlignmentRole) return int((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    if (role == Qt::ToolTipRole && index.column() == Name) return nameText(names.key).toHtmlEscaped();
+    if (role == Qt::ToolTipRole && index.column() == Name) return theme::plainTip(nameText(names.key));
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
     case Name: return nameText(names.key);

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "session/qt_text.h"
+#include "theme/plain_tip.h"
 
 #include <algorithm>
 #include <cmath>
@@ -90,7 +91,7 @@ QVariant RecordTableModel::data(const QModelIndex& index, int role) const {
     const bool inMatrix = isMatrix() && place >= 0;
     switch (role) {
     case Qt::DisplayRole: return shownText(*one);
-    case Qt::ToolTipRole: return one->text.size() > 20 ? QVariant(shownText(*one).toHtmlEscaped()) : QVariant();
+    case Qt::ToolTipRole: return one->text.size() > 20 ? QVariant(theme::plainTip(shownText(*one))) : QVariant();
     case Qt::TextAlignmentRole: return int((one->isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case ShareRole: {
         const double sum = inMatrix ? m_rowSums[std::size_t(index.row())] : 0;

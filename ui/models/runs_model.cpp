@@ -3,6 +3,7 @@
 #include "base/number_text.h"
 #include "session/qt_text.h"
 #include "session/run_words.h"
+#include "theme/plain_tip.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -275,7 +276,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     const RunEntry& run = entry(index.row());
     switch (role) {
     case Qt::DisplayRole: return display(run, index.column());
-    case Qt::ToolTipRole: return toolTip(run, index.column()).toHtmlEscaped();
+    case Qt::ToolTipRole: return theme::plainTip(toolTip(run, index.column()));
     case Qt::AccessibleTextRole: return index.column() == State ? QVariant(session::stateWord(run.state)) : QVariant();
     case Qt::AccessibleDescriptionRole: return index.column() == State ? QVariant(run.why) : QVariant();
     case Qt::TextAlignmentRole: return alignment(index.column());

@@ -6,11 +6,13 @@
 #include "pages/run_verbs.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLocale>
+#include <QMenu>
 #include <QStackedLayout>
 #include <QStyledItemDelegate>
 #include <QTreeView>
@@ -78,11 +80,7 @@ void CheckpointsTab::build() {
     buildTree();
     auto* host = new QWidget;
     m_content = new QStackedLayout(host);
-    QFrame* card = theme::card();
-    auto* inner = new QVBoxLayout(card);
-    inner->setContentsMargins(1, 1, 1, 1);
-    inner->addWidget(m_tree);
-    m_content->addWidget(card);
+    m_content->addWidget(theme::tableCard(m_tree));
     m_none = new theme::EmptyState(theme::Icon::Checkpoints, {}, {});
     m_content->addWidget(m_none);
     column->addWidget(host, 1);
@@ -118,6 +116,8 @@ QWidget* CheckpointsTab::buildVerbs() {
         [this, name](const Item& item) { m_verbs.startFromWeights(folder(), name(item)); });
     add(m_changes, theme::Icon::NewRun, tr("With changes…"), "goOnWithChanges", tr("Any of these with other settings; a sheet tells first what would happen"),
         [this](const Item& item) { goOnWithChanges(item); });
+    add(m_queue, theme::Icon::Queue, tr("Queue…"), "queueCheckpoint", tr("Any of these once its device is free, behind the runs that wait already"),
+        [this](const Item& item) { showQueueMenu(item); });
     begin(groups[1]);
     m_summary = theme::label({}, theme::TextRole::Body, "muted");
     m_summary->setObjectName(QStringLiteral("checkpointsSummary"));
@@ -234,6 +234,28 @@ void CheckpointsTab::goOnWithChanges(const session::CheckpointItem& item) {
     m_verbs.goOnWithChanges(folder(), toQt(item.info.folder), verbs, verbs.front());
 }
 
+void CheckpointsTab::showQueueMenu(const session::CheckpointItem& item) {
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("queueCheckpointMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setToolTipsVisible(true);
+    const QString checkpoint = toQt(item.info.folder);
+    const auto add = [&](const Verb& verb, theme::Icon icon, auto slot) {
+        QAction* action = menu->addAction(theme::icon(icon), verb.button->text());
+        action->setEnabled(verb.button->isEnabled());   // what cannot be done now cannot be done then
+        action->setToolTip(verb.button->toolTip());
+        connect(action, &QAction::triggered, this, slot);
+    };
+    constexpr auto kQueued = session::When::Queued;
+    add(m_continue, theme::Icon::Resume, [this] { m_verbs.continueRun(folder(), kQueued); });
+    add(m_rollBack, theme::Icon::RollBack, [this, checkpoint, step = item.info.step.value()] {
+        m_verbs.rollBack(folder(), checkpoint, step, m_session->counters().globalStep.value(), kQueued);
+    });
+    add(m_fork, theme::Icon::Fork, [this, checkpoint] { m_verbs.fork(folder(), checkpoint, kQueued); });
+    add(m_weights, theme::Icon::Weights, [this, checkpoint] { m_verbs.startFromWeights(folder(), checkpoint, kQueued); });
+    menu->popup(m_queue.button->mapToGlobal(QPoint(0, m_queue.button->height() + 4)));
+}
+
 void CheckpointsTab::setVerb(const Verb& verb, const QString& whyNot) {
     verb.button->setEnabled(whyNot.isEmpty());
     verb.button->setToolTip(whyNot.isEmpty() ? verb.help : whyNot);
@@ -242,7 +264,7 @@ void CheckpointsTab::setVerb(const Verb& verb, const QString& whyNot) {
 
 void CheckpointsTab::refreshVerbs() {
     const session::CheckpointItem* item = selected();
-    const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_changes, &m_pin, &m_verify, &m_export, &m_delete};
+    const Verb* all[] = {&m_continue, &m_rollBack, &m_fork, &m_weights, &m_changes, &m_queue, &m_pin, &m_verify, &m_export, &m_delete};
     if (item == nullptr) {
         const QString never = m_session ? whyNoCheckpoints(kindOf(m_session->summary())) : QString();
         for (const Verb* verb : all) setVerb(*verb, never.isEmpty() ? tr("Select a checkpoint first.") : never);
@@ -263,6 +285,7 @@ void CheckpointsTab::refreshVerbs() {
     setVerb(m_fork, broken);
     setVerb(m_weights, broken);
     setVerb(m_changes, broken);
+    setVerb(m_queue, broken);
     setVerb(m_pin, {});
     m_pin.button->setText(item->info.pinned ? tr("Unpin") : tr("Pin"));
     setVerb(m_verify, {});

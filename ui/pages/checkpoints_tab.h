@@ -50,6 +50,7 @@ private:
     void refresh();
     void refreshVerbs();
     void goOnWithChanges(const session::CheckpointItem& item);
+    void showQueueMenu(const session::CheckpointItem& item);
     void setVerb(const Verb& verb, const QString& whyNot);
     const session::CheckpointItem* selected() const;
     QString folder() const;
@@ -69,7 +70,7 @@ private:
     QTreeView* m_tree = nullptr;
     QStackedLayout* m_content = nullptr;
     theme::EmptyState* m_none = nullptr;
-    Verb m_continue, m_rollBack, m_fork, m_weights, m_changes, m_pin, m_verify, m_export, m_delete;
+    Verb m_continue, m_rollBack, m_fork, m_weights, m_changes, m_queue, m_pin, m_verify, m_export, m_delete;
 };
 
 }  // namespace lathe::pages

@@ -4,6 +4,8 @@
 #include "pages/state_look.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/plain_tip.h"
+#include "theme/tables.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -197,19 +199,10 @@ QWidget* ComparePage::buildTable() {
     m_only->setChecked(true);
     head->addWidget(m_only);
     column->addLayout(head);
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("compareTable"));
-    m_table->setAccessibleName(tr("What differs"));
+    m_table = theme::rowTable("compareTable", tr("What differs"), 29);
     m_table->setHorizontalHeader(new NamesHeader);
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new CompareDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(29);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->setTextElideMode(Qt::ElideMiddle);
@@ -260,7 +253,7 @@ void ComparePage::fillList() {
             auto* chip = new theme::Pill;
             chip->setObjectName(QStringLiteral("compareState%1").arg(i));
             chip->setState(stateWord(entry->state), stateTone(entry->state));
-            chip->setToolTip(entry->why.toHtmlEscaped());
+            chip->setToolTip(theme::plainTip(entry->why));
             chip->setAccessibleDescription(entry->why);
             line->addWidget(chip);
             line->addWidget(theme::label(tr("step %1").arg(QLocale().toString(qint64(entry->summary.counters.globalStep.value()))), theme::TextRole::Caption, "muted"));

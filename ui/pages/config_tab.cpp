@@ -4,6 +4,7 @@
 #include "pages/run_kind.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -69,20 +70,10 @@ void ConfigTab::build() {
     bar->addWidget(m_again);
     column->addLayout(bar);
 
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("configTable"));
-    m_table->setAccessibleName(tr("Configuration"));
+    m_table = theme::rowTable("configTable", tr("Configuration"), 29);
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new ConfigDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(29);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->horizontalHeader()->setStretchLastSection(true);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setColumnWidth(ConfigModel::Key, 320);
     m_table->setColumnWidth(ConfigModel::Value, 420);

@@ -4,6 +4,7 @@
 #include "pages/state_look.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -78,19 +79,9 @@ QWidget* LogTab::buildEvents() {
     QLabel* head = theme::label(tr("Events"), theme::TextRole::Strong);
     head->setContentsMargins(14, 0, 0, 0);
     column->addWidget(head);
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("eventsTable"));
-    m_table->setAccessibleName(tr("Events"));
+    m_table = theme::rowTable("eventsTable", tr("Events"), 28);
     m_table->setModel(&m_events);
-    m_table->setShowGrid(false);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(28);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->horizontalHeader()->setStretchLastSection(true);
-    m_table->horizontalHeader()->setHighlightSections(false);
     const int widths[] = {176, 90, 130};
     for (int i = 0; i < 3; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);

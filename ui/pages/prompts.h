@@ -8,6 +8,8 @@
 #include <QString>
 #include <QStringList>
 
+#include "session/launcher.h"
+
 #include <functional>
 #include <optional>
 #include <vector>
@@ -37,6 +39,7 @@ struct SheetAnswer {
     QString verb;
     QStringList settings;
     bool newCurve = false;
+    session::When when = session::When::Now;
 };
 
 /// A checkpoint to go on from with other settings.

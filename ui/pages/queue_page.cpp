@@ -3,6 +3,7 @@
 #include "pages/run_verbs.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -40,10 +41,7 @@ public:
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const theme::Colors& c = theme::colors();
         painter->save();
-        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, c.selection);
-        else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, c.hover);
-        painter->setPen(c.border);
-        painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+        theme::paintRowGround(painter, option);
         painter->setRenderHint(QPainter::Antialiasing);
         painter->setClipRect(option.rect);
         if (index.column() == QueueModel::State) {
@@ -78,11 +76,7 @@ void QueuePage::build() {
     buildTable();
     auto* host = new QWidget;
     m_content = new QStackedLayout(host);
-    QFrame* card = theme::card();
-    auto* inner = new QVBoxLayout(card);
-    inner->setContentsMargins(1, 1, 1, 1);
-    inner->addWidget(m_table);
-    m_content->addWidget(card);
+    m_content->addWidget(theme::tableCard(m_table));
     QPushButton* make = theme::button(tr("New run"), theme::Icon::NewRun);
     make->setObjectName(QStringLiteral("queueNewRun"));
     connect(make, &QPushButton::clicked, this, &QueuePage::newRun);
@@ -143,28 +137,16 @@ QWidget* QueuePage::buildBar() {
 }
 
 void QueuePage::buildTable() {
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("queueTable"));
-    m_table->setAccessibleName(tr("Queue"));
+    m_table = theme::rowTable("queueTable", tr("Queue"), kRowHeight);
     m_table->setAccessibleDescription(tr("Alt with the arrow keys moves a run, Space holds or releases it, Delete takes it out"));
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new QueueDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
     m_table->setMouseTracking(true);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     m_table->setDragDropMode(QAbstractItemView::InternalMove);
     m_table->setDragDropOverwriteMode(false);
     m_table->setDropIndicatorShown(true);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     QHeaderView* header = m_table->horizontalHeader();
-    header->setHighlightSections(false);
     // What has no end in its length shares what the others leave.
     for (const int column : {QueueModel::Name, QueueModel::WaitsFor}) header->setSectionResizeMode(column, QHeaderView::Stretch);
     header->setStretchLastSection(false);

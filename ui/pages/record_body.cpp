@@ -4,6 +4,7 @@
 #include "pages/picture_view.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QClipboard>
 #include <QEvent>
@@ -102,20 +103,12 @@ RecordBody::RecordBody(QWidget* parent) : QStackedWidget(parent) {
 }
 
 QWidget* RecordBody::buildTable() {
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("recordTable"));
-    m_table->setAccessibleName(tr("Table"));
+    m_table = theme::rowTable("recordTable", tr("Table"), 28);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectItems);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setModel(&m_tableModel);
     m_table->setItemDelegate(new TableDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
-    m_table->setWordWrap(false);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(28);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setMinimumSectionSize(30);
     return m_table;
 }

@@ -3,6 +3,7 @@
 #include "charts/axis_map.h"
 #include "pages/record_body.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QDateTime>
 #include <QHBoxLayout>
@@ -64,22 +65,10 @@ QWidget* RecordsTab::buildNames() {
     head->setContentsMargins(10, 0, 10, 0);
     head->addWidget(m_filter);
     column->addLayout(head);
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("recordNames"));
-    m_table->setAccessibleName(tr("Names of records"));
+    m_table = theme::rowTable("recordNames", tr("Names of records"), 30);
     m_table->setModel(&m_model);
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
     m_table->setTextElideMode(Qt::ElideMiddle);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(30);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     QHeaderView* header = m_table->horizontalHeader();
-    header->setHighlightSections(false);
     header->setSectionResizeMode(models::RecordNamesModel::Name, QHeaderView::Stretch);
     m_table->setColumnWidth(models::RecordNamesModel::Kind, 84);
     m_table->setColumnWidth(models::RecordNamesModel::Count, 74);

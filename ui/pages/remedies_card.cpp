@@ -70,7 +70,10 @@ void RemediesCard::show(const std::vector<rundir::Remedy>& remedies, bool canGoO
     if (remedies == m_shown && canGoOn == m_canGoOn) return;   // nothing changes under the mouse
     m_shown = remedies;
     m_canGoOn = canGoOn;
-    delete m_body;
+    if (m_body != nullptr) {
+        m_body->hide();
+        m_body->deleteLater();   // one of its buttons may have asked for this
+    }
     m_body = new QWidget;
     m_rows = new QGridLayout(m_body);
     m_rows->setContentsMargins(0, 0, 0, 0);

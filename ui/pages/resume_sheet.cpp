@@ -4,6 +4,7 @@
 #include "pages/rate_preview.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -110,11 +111,19 @@ void ResumeSheet::build() {
     m_accept = theme::button({}, theme::Icon::Resume, theme::ButtonKind::Primary);
     m_accept->setObjectName(QStringLiteral("sheetAccept"));
     m_accept->setAutoDefault(false);  // Enter ends an editor in the table
+    m_later = theme::button(tr("Put in the queue"), theme::Icon::Queue);
+    m_later->setObjectName(QStringLiteral("sheetQueue"));
+    m_later->setToolTip(tr("Goes on by itself once its device is free"));
     buttons->addWidget(cancel);
+    buttons->addWidget(m_later);
     buttons->addWidget(m_accept);
     column->addLayout(buttons);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_accept, &QPushButton::clicked, this, &QDialog::accept);
+    connect(m_later, &QPushButton::clicked, this, [this] {
+        m_when = session::When::Queued;
+        accept();
+    });
     connect(m_verb, &QComboBox::currentIndexChanged, this, &ResumeSheet::ask);
     connect(m_newCurve, &QCheckBox::toggled, this, &ResumeSheet::ask);
 }
@@ -134,19 +143,11 @@ QWidget* ResumeSheet::buildTable() {
     m_only->setObjectName(QStringLiteral("sheetOnlyChanges"));
     bar->addWidget(m_only);
     column->addLayout(bar);
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("sheetTable"));
-    m_table->setAccessibleName(tr("Settings"));
+    m_table = theme::rowTable("sheetTable", tr("Settings"), 29);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectItems);
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new SheetDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setTabKeyNavigation(false);
     m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::SelectedClicked | QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(29);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setTextElideMode(Qt::ElideMiddle);
@@ -196,7 +197,7 @@ QWidget* ResumeSheet::buildFacts() {
 
 QString ResumeSheet::verb() const { return m_verb->currentData().toString(); }
 
-SheetAnswer ResumeSheet::answer() const { return {verb(), m_model.settings(), m_newCurve->isEnabled() && m_newCurve->isChecked()}; }
+SheetAnswer ResumeSheet::answer() const { return {verb(), m_model.settings(), m_newCurve->isEnabled() && m_newCurve->isChecked(), m_when}; }
 
 void ResumeSheet::ask() {
     m_soon.stop();
@@ -220,14 +221,14 @@ void ResumeSheet::take(const QByteArray& json, const QString& sentence) {
         return;
     }
     m_problem->setText(sentence);  // nothing to show: no such run, no configuration
-    m_accept->setEnabled(false);
+    for (QPushButton* button : {m_accept, m_later}) button->setEnabled(false);
 }
 
 QString ResumeSheet::rateText(double rate) { return std::isnan(rate) ? tr("not known") : toQt(shortText(rate)); }
 
 void ResumeSheet::showFacts() {
     const models::SheetFacts& facts = m_model.facts();
-    m_accept->setEnabled(m_current && facts.wouldStart);
+    for (QPushButton* button : {m_accept, m_later}) button->setEnabled(m_current && facts.wouldStart);
     if (!m_current) return;  // numbers stay until the next ones are there: nothing flickers
     const bool reached = facts.refusedKey == QLatin1String("run.epochs") || facts.refusedKey == QLatin1String("run.max_updates");
     // The command line says what to type there; here it is a row.

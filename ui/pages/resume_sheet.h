@@ -55,7 +55,8 @@ private:
     QTableView* m_table = nullptr;
     RatePreview* m_preview = nullptr;
     theme::Switch* m_newCurve = nullptr;
-    QPushButton* m_accept = nullptr;
+    QPushButton *m_accept = nullptr, *m_later = nullptr;
+    session::When m_when = session::When::Now;
 };
 
 }  // namespace lathe::pages

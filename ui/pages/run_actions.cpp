@@ -11,6 +11,8 @@
 #include <QMenu>
 #include <QUrl>
 
+#include <algorithm>
+
 namespace lathe::pages {
 
 using Request = session::RunSession::Request;
@@ -57,7 +59,8 @@ void RunActions::setSession(std::shared_ptr<session::RunSession> session) {
     if (m_session) m_session->disconnect(this);
     m_session = std::move(session);
     if (m_session) {
-        connect(m_session.get(), &session::RunSession::stateChanged, this, &RunActions::refresh);
+        for (const auto signal : {&session::RunSession::stateChanged, &session::RunSession::loaded, &session::RunSession::checkpointsChanged})
+            connect(m_session.get(), signal, this, &RunActions::refresh);
         connect(m_session.get(), &session::RunSession::requestAnswered, this, [this](Request, bool ok, const QString& sentence) {
             refresh();
             if (!ok) Q_EMIT failed(sentence);
@@ -121,8 +124,11 @@ void RunActions::refresh() {
     m_pauseHow->setToolTip(why.isEmpty() ? tr("Pause, and hold the memory or release it") : why);
     m_again->setEnabled(notAgain.isEmpty());
     m_again->setToolTip(notAgain);
-    m_continue->setEnabled(never.isEmpty());
-    m_continue->setToolTip(!never.isEmpty() ? never : now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
+    const auto& checkpoints = m_session->checkpoints();
+    const bool nothing = m_session->isLoaded() && std::none_of(checkpoints.begin(), checkpoints.end(), [](const auto& item) { return item.info.problem.empty(); });
+    const QString cannot = !never.isEmpty() ? never : nothing ? tr("It has no checkpoint that can be used. Run again starts it anew.") : QString();
+    m_continue->setEnabled(cannot.isEmpty());
+    m_continue->setToolTip(!cannot.isEmpty() ? cannot : now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
 }
 
 QString RunActions::folder() const { return m_session ? toQt(m_session->run().name()) : QString(); }
@@ -170,8 +176,12 @@ void RunActions::showMenu() {
     const bool star = m_session->user().star, archived = m_session->user().archived;
     if (m_session->isAlive()) add(theme::Icon::Again, tr("Run again…"), [this] { Q_EMIT runAgain(folder()); });
     else if (kindOf(m_session->summary()) == RunKind::Training && m_session->standing().state != rundir::State::Queued) {
-        add(theme::Icon::Queue, tr("Continue in the queue"), [this] { m_verbs.continueQueued(folder()); });
-        add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); });
+        QAction* const goOn[] = {add(theme::Icon::Queue, tr("Continue in the queue"), [this] { m_verbs.continueRun(folder(), session::When::Queued); }),
+                                 add(theme::Icon::Resume, tr("Continue with changes…"), [this] { m_verbs.goOnWithChanges(folder(), {}, {QStringLiteral("continue")}, QStringLiteral("continue")); })};
+        for (QAction* action : goOn) {
+            action->setEnabled(m_continue->isEnabled());
+            action->setToolTip(m_continue->toolTip());
+        }
     }
     add(theme::Icon::NewRun, tr("Rename…"), [this] { m_verbs.rename(folder()); });
     add(theme::Icon::Note, tr("Note…"), [this] { m_verbs.editNote(folder()); });

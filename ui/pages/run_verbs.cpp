@@ -52,19 +52,25 @@ void RunVerbs::reported(quint64 number, const QString& success) {
     });
 }
 
-void RunVerbs::continueRun(const QString& folder) {
-    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
-    if (entry != nullptr && entry->state == rundir::State::Completed) extendAndContinue(folder);
-    else started(m_context.launcher.continueRun(folder));
+void RunVerbs::goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve, When when) {
+    const quint64 number = m_context.launcher.goOn(verb, reference, settings, newCurve, when);
+    if (when == When::Now) started(number);
+    else queued(number, verb == QLatin1String("continue") || verb == QLatin1String("roll-back"));
 }
 
-void RunVerbs::continueQueued(const QString& folder) {
-    m_context.replies.await(m_context.launcher.verb({QStringLiteral("continue"), folder, QStringLiteral("--queue")}), this, [this](const session::LaunchResult& result) {
+void RunVerbs::queued(quint64 number, bool sameRun) {
+    m_context.replies.await(number, this, [this, sameRun](const session::LaunchResult& result) {
         m_context.queue.refresh();
         m_context.workspace.refresh();
-        if (result.ok) Q_EMIT said(tr("%1 is in the queue and goes on when its device is free.").arg(result.name));
-        else Q_EMIT failed(result.sentence);
+        if (!result.ok) Q_EMIT failed(result.sentence);
+        else Q_EMIT said((sameRun ? tr("%1 is in the queue and goes on when its device is free.") : tr("%1 is in the queue and starts when its device is free.")).arg(result.name));
     });
+}
+
+void RunVerbs::continueRun(const QString& folder, When when) {
+    const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
+    if (entry != nullptr && entry->state == rundir::State::Completed) extendAndContinue(folder, when);
+    else goOn(QStringLiteral("continue"), folder, {}, false, when);
 }
 
 std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run, std::int64_t done) {
@@ -81,59 +87,59 @@ std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run,
     return std::nullopt;
 }
 
-void RunVerbs::extendAndContinue(const QString& folder) {
+void RunVerbs::extendAndContinue(const QString& folder, When when) {
     const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
     const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
     const std::int64_t done = entry == nullptr ? 0 : entry->summary.counters.globalStep.value();
     session::runInBackground(*QThreadPool::globalInstance(), this, [run, done] { return targetOf(run, done); },
-                             [this, folder](std::optional<Target> target) {
-                                 if (target) askHowFar(folder, *target);
-                                 else started(m_context.launcher.continueRun(folder));
+                             [this, folder, when](std::optional<Target> target) {
+                                 if (target) askHowFar(folder, *target, when);
+                                 else goOn(QStringLiteral("continue"), folder, {}, false, when);
                              });
 }
 
-void RunVerbs::askHowFar(const QString& folder, const Target& target) {
+void RunVerbs::askHowFar(const QString& folder, const Target& target, When when) {
     const QLocale locale;
     TextQuestion question;
     question.title = tr("Extend %1?").arg(nameOf(folder));
     question.label = tr("It has reached its end: %1 %2 of %1. Up to how many shall it go on?").arg(locale.toString(target.value), target.label);
     question.text = QString::number(target.value * 2);
-    question.accept = tr("Continue");
+    question.accept = when == When::Now ? tr("Continue") : tr("Put in the queue");
     question.problem = [target, locale](const QString& text) {
         bool ok = false;
         const qint64 value = text.trimmed().toLongLong(&ok);
         return ok && value > target.value ? QString() : RunVerbs::tr("A whole number above %1, for example %2").arg(locale.toString(target.value)).arg(target.value * 2);
     };
-    m_context.prompts.askText(m_parent, question, [this, folder, key = target.key, endRate = target.endRate](const std::optional<QString>& text) {
+    m_context.prompts.askText(m_parent, question, [this, folder, when, key = target.key, endRate = target.endRate](const std::optional<QString>& text) {
         if (!text) return;
         const QString setting = key + QLatin1Char('=') + text->trimmed();
-        if (endRate) askForCurve(folder, setting, *endRate);
-        else started(m_context.launcher.continueRun(folder, {setting}));
+        if (endRate) askForCurve(folder, setting, *endRate, when);
+        else goOn(QStringLiteral("continue"), folder, {setting}, false, when);
     });
 }
 
-void RunVerbs::askForCurve(const QString& folder, const QString& setting, double endRate) {
+void RunVerbs::askForCurve(const QString& folder, const QString& setting, double endRate, When when) {
     const QString rate = toQt(shortText(endRate));
     const Question question{tr("Make a new learning-rate curve?"),
                             (endRate > 0 ? tr("The curve of this run has come to its end: the rate stays at %1 from here on.").arg(rate)
                                          : tr("The curve of this run has come to its end: the rate is 0 from here on, and nothing would be learned."))
                                 + QStringLiteral("\n\n") + tr("A new curve spans the longer run, so that the rate rises again to what it is there."),
                             {{tr("Cancel")}, {tr("Keep the curve")}, {tr("New curve"), true}}};
-    m_context.prompts.ask(m_parent, question, [this, folder, setting](int choice) {
-        if (choice >= 1) started(m_context.launcher.continueRun(folder, {setting}, choice == 2));
+    m_context.prompts.ask(m_parent, question, [this, folder, setting, when](int choice) {
+        if (choice >= 1) goOn(QStringLiteral("continue"), folder, {setting}, choice == 2, when);
     });
 }
 
-void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep) {
+void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep, When when) {
     const QLocale locale;
     const QString left = newestStep > step ? tr("The %Ln update(s) after it stay in the run, dimmed on every chart. Nothing is deleted.", nullptr, int(newestStep - step))
                                            : tr("Nothing is deleted.");
     const Question question{tr("Roll back to step %1?").arg(locale.toString(qint64(step))),
                             tr("A new branch of %1 goes on from this checkpoint. %2").arg(nameOf(folder), left),
-                            {{tr("Cancel")}, {tr("Roll back"), true}, {tr("With changes…")}}};
+                            {{tr("Cancel")}, {tr("With changes…")}, {when == When::Now ? tr("Roll back") : tr("Put in the queue"), true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
-        if (choice == 1) started(m_context.launcher.rollBack(folder, checkpoint));
-        if (choice == 2) goOnWithChanges(folder, checkpoint, {QStringLiteral("roll-back"), QStringLiteral("fork"), QStringLiteral("start-from-weights")}, QStringLiteral("roll-back"));
+        if (choice == 2) goOn(QStringLiteral("roll-back"), reference(folder, checkpoint), {}, false, when);
+        if (choice == 1) goOnWithChanges(folder, checkpoint, {QStringLiteral("roll-back"), QStringLiteral("fork"), QStringLiteral("start-from-weights")}, QStringLiteral("roll-back"));
     });
 }
 
@@ -150,13 +156,17 @@ void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint,
         m_context.replies.await(number, context, [reply = std::move(reply)](const session::LaunchResult& result) { reply(result.json, result.sentence); });
     };
     m_context.prompts.askSheet(m_parent, question, [this, target](const std::optional<SheetAnswer>& answer) {
-        if (answer) started(m_context.launcher.goOn(answer->verb, target(answer->verb), answer->settings, answer->newCurve));
+        if (answer) goOn(answer->verb, target(answer->verb), answer->settings, answer->newCurve, answer->when);
     });
 }
 
-void RunVerbs::fork(const QString& folder, const QString& checkpoint) { started(m_context.launcher.fork(folder, checkpoint)); }
+void RunVerbs::fork(const QString& folder, const QString& checkpoint, When when) {
+    goOn(QStringLiteral("fork"), reference(folder, checkpoint), {}, false, when);
+}
 
-void RunVerbs::startFromWeights(const QString& folder, const QString& checkpoint) { started(m_context.launcher.startFromWeights(folder, checkpoint)); }
+void RunVerbs::startFromWeights(const QString& folder, const QString& checkpoint, When when) {
+    goOn(QStringLiteral("start-from-weights"), reference(folder, checkpoint), {}, false, when);
+}
 
 void RunVerbs::verify(const QString& folder, const QString& checkpoint) {
     reported(m_context.launcher.verb({QStringLiteral("verify"), reference(folder, checkpoint)}), tr("%1: every byte is as it was written.").arg(checkpoint));

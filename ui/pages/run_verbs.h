@@ -16,16 +16,15 @@ class RunVerbs : public QObject {
 public:
     explicit RunVerbs(Context context, QWidget* parent);
 
-    void continueRun(const QString& folder);
-    /// The same once its device is free.
-    void continueQueued(const QString& folder);
-    void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep);
+    using When = session::When;   ///< at once, or once its device is free
+    void continueRun(const QString& folder, When when = When::Now);
+    void rollBack(const QString& folder, const QString& checkpoint, std::int64_t step, std::int64_t newestStep, When when = When::Now);
     /// Opens the sheet that tells what going on from a checkpoint with other settings would do. `verbs`: those possible
     /// here, as on the command line; `verb` is chosen at first, `settings` are typed in already.
     void goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb,
                          const QList<QPair<QString, QString>>& settings = {});
-    void fork(const QString& folder, const QString& checkpoint);
-    void startFromWeights(const QString& folder, const QString& checkpoint);
+    void fork(const QString& folder, const QString& checkpoint, When when = When::Now);
+    void startFromWeights(const QString& folder, const QString& checkpoint, When when = When::Now);
     void verify(const QString& folder, const QString& checkpoint);
     void exportRun(const QString& folder, const QString& checkpoint);
     void deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step);
@@ -57,13 +56,16 @@ Q_SIGNALS:
     void runRemoved(const QString& folder);
 
 private:
+    void goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve, When when);
     void started(quint64 number);
+    /// `sameRun`: it is not a new one that waits.
+    void queued(quint64 number, bool sameRun);
     void reported(quint64 number, const QString& success);
     void stopCommand(session::RunSession& session);
     /// "37 updates, 2 min of work, are lost"
     static QString lossText(const session::RunSession& session);
     QString nameOf(const QString& folder) const;
-    void extendAndContinue(const QString& folder);
+    void extendAndContinue(const QString& folder, When when);
     /// What ended a run that trained to its end, from the configuration of its newest session.
     struct Target {
         QString key, label;
@@ -71,9 +73,9 @@ private:
         std::optional<double> endRate;  ///< where the learning-rate curve has come to its end, if it does
     };
     static std::optional<Target> targetOf(const rundir::RunFolder& run, std::int64_t done);
-    void askHowFar(const QString& folder, const Target& target);
+    void askHowFar(const QString& folder, const Target& target, When when);
     /// The stored curve is the rule, and it has ended: whether to make a new one.
-    void askForCurve(const QString& folder, const QString& setting, double endRate);
+    void askForCurve(const QString& folder, const QString& setting, double endRate, When when);
 
     Context m_context;
     QWidget* m_parent;

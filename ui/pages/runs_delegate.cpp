@@ -3,6 +3,7 @@
 #include "models/runs_model.h"
 #include "pages/state_look.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -123,12 +124,8 @@ void paintText(QPainter* painter, const QRect& cell, const QModelIndex& index) {
 QRect RunsDelegate::tickBox(const QRect& cell) { return {cell.left() + kPadding, cell.center().y() - 7, 15, 15}; }
 
 void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-    const theme::Colors& c = theme::colors();
     painter->save();
-    if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, c.selection);
-    else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, c.hover);
-    painter->setPen(c.border);
-    painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+    theme::paintRowGround(painter, option);
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setClipRect(option.rect);
     switch (index.column()) {

@@ -3,8 +3,10 @@
 #include "pages/run_kind.h"
 #include "pages/run_verbs.h"
 #include "pages/runs_delegate.h"
+#include "pages/trash_list.h"
 #include "session/qt_text.h"
 #include "theme/parts.h"
+#include "theme/tables.h"
 
 #include <QAction>
 #include <QHeaderView>
@@ -26,7 +28,7 @@ using session::toQt;
 using session::toStd;
 
 constexpr int kRowHeight = 34;
-enum Content { kTable, kNoRuns, kNoMatch, kLoading };
+enum Content { kTable, kNoRuns, kNoMatch, kLoading, kTrash };
 
 }  // namespace
 
@@ -57,11 +59,7 @@ void RunsPage::build() {
     buildTable();
     auto* host = new QWidget;
     m_content = new QStackedLayout(host);
-    QFrame* card = theme::card();
-    auto* inner = new QVBoxLayout(card);
-    inner->setContentsMargins(1, 1, 1, 1);
-    inner->addWidget(m_table);
-    m_content->addWidget(card);
+    m_content->addWidget(theme::tableCard(m_table));
     QPushButton* first = theme::button(tr("New run"), theme::Icon::Play, theme::ButtonKind::Primary);
     first->setObjectName(QStringLiteral("firstRun"));
     connect(first, &QPushButton::clicked, this, &RunsPage::newRun);
@@ -74,6 +72,9 @@ void RunsPage::build() {
     });
     m_content->addWidget(new theme::EmptyState(theme::Icon::Filter, tr("No run matches"), tr("The filter or the archive hides every run."), all));
     m_content->addWidget(new theme::EmptyState(theme::Icon::Clock, tr("Looking for runs"), toQt(m_context.workspace.folder().string())));
+    m_deleted = new TrashList(m_context, m_verbs);
+    m_content->addWidget(m_deleted);
+    connect(m_deleted, &TrashList::failed, &m_verbs, &RunVerbs::failed);
     column->addWidget(host, 1);
 }
 
@@ -94,12 +95,10 @@ QWidget* RunsPage::buildBar() {
     m_archived->setObjectName(QStringLiteral("showArchived"));
     m_archived->setToolTip(tr("Show archived runs too"));
     row->addWidget(m_archived);
-    QToolButton* trash = theme::flatButton(theme::Icon::Trash, {});
-    trash->setObjectName(QStringLiteral("emptyTrash"));
-    trash->setAccessibleName(tr("Empty the trash"));
-    trash->setToolTip(tr("Empty the trash…"));
-    connect(trash, &QToolButton::clicked, &m_verbs, &RunVerbs::emptyTrash);
-    row->addWidget(trash);
+    m_trash = theme::flatButton(theme::Icon::Trash, tr("Trash"), true);
+    m_trash->setObjectName(QStringLiteral("showTrash"));
+    m_trash->setToolTip(tr("What was deleted and can come back"));
+    row->addWidget(m_trash);
     m_count = theme::label({}, theme::TextRole::Body, "muted");
     m_count->setObjectName(QStringLiteral("runsCount"));
     row->addWidget(m_count);
@@ -113,6 +112,11 @@ QWidget* RunsPage::buildBar() {
 
     connect(m_filter, &QLineEdit::textChanged, &m_model, &RunsModel::setFilter);
     connect(m_archived, &QToolButton::toggled, &m_model, &RunsModel::setShowArchived);
+    connect(m_trash, &QToolButton::toggled, this, [this](bool on) {
+        for (QWidget* other : {static_cast<QWidget*>(m_filter), static_cast<QWidget*>(m_archived)}) other->setEnabled(!on);
+        if (on) m_deleted->refresh();
+        refresh();
+    });
     connect(m_compare, &QPushButton::clicked, this, [this] { Q_EMIT compare(m_model.checkedRuns()); });
     connect(make, &QPushButton::clicked, this, &RunsPage::newRun);
     auto* find = new QShortcut(QKeySequence::Find, this);
@@ -122,25 +126,13 @@ QWidget* RunsPage::buildBar() {
 }
 
 void RunsPage::buildTable() {
-    m_table = new QTableView;
-    m_table->setObjectName(QStringLiteral("runsTable"));
-    m_table->setAccessibleName(tr("Runs"));
+    m_table = theme::rowTable("runsTable", tr("Runs"), kRowHeight);
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new RunsDelegate(m_table));
-    m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
     m_table->setMouseTracking(true);
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_table->setTabKeyNavigation(false);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     QHeaderView* header = m_table->horizontalHeader();
-    header->setHighlightSections(false);
     header->setSectionsClickable(true);
     header->setStretchLastSection(true);
     const int widths[] = {272, 132, 122, 160, 150, 104, 150, 60};
@@ -165,8 +157,8 @@ QString RunsPage::subtitle() const { return toQt(m_context.workspace.folder().st
 
 void RunsPage::refresh() {
     const int shown = m_model.rowCount(), all = m_model.total();
-    m_content->setCurrentIndex(shown > 0 ? kTable : !m_context.workspace.isLoaded() ? kLoading : all == 0 ? kNoRuns : kNoMatch);
-    m_count->setText(all == 0 ? QString() : shown == all ? tr("%n run(s)", nullptr, all) : tr("%1 of %n run(s)", nullptr, all).arg(shown));
+    m_content->setCurrentIndex(m_trash->isChecked() ? kTrash : shown > 0 ? kTable : !m_context.workspace.isLoaded() ? kLoading : all == 0 ? kNoRuns : kNoMatch);
+    m_count->setText(all == 0 || m_trash->isChecked() ? QString() : shown == all ? tr("%n run(s)", nullptr, all) : tr("%1 of %n run(s)", nullptr, all).arg(shown));
     const auto ticked = int(m_model.checkedRuns().size());
     m_compare->setText(ticked > 0 ? tr("Compare %1").arg(ticked) : tr("Compare"));
     m_compare->setEnabled(ticked >= 2);
@@ -210,7 +202,7 @@ void RunsPage::showMenu(const QPoint& at) {
     const QString never = whyNoCheckpoints(kind);
     add(theme::Icon::Again, tr("Run again…"), [this, folder] { Q_EMIT runAgain(folder); }, whyNotAgain(kind));
     add(theme::Icon::Resume, tr("Continue"), [this, folder] { m_verbs.continueRun(folder); }, never.isEmpty() ? running : never);
-    add(theme::Icon::Queue, tr("Continue in the queue"), [this, folder] { m_verbs.continueQueued(folder); }, never.isEmpty() ? running : never);
+    add(theme::Icon::Queue, tr("Continue in the queue"), [this, folder] { m_verbs.continueRun(folder, session::When::Queued); }, never.isEmpty() ? running : never);
     menu->addSeparator();
     add(theme::Icon::NewRun, tr("Rename…"), [this, folder] { m_verbs.rename(folder); });
     add(theme::Icon::Note, tr("Note…"), [this, folder] { m_verbs.editNote(folder); });

@@ -16,6 +16,7 @@ class QToolButton;
 namespace lathe::pages {
 
 class RunVerbs;
+class TrashList;
 
 class RunsPage : public QWidget {
     Q_OBJECT
@@ -49,11 +50,12 @@ private:
     RunVerbs& m_verbs;
     models::RunsModel m_model;
     QLineEdit* m_filter = nullptr;
-    QToolButton* m_archived = nullptr;
+    QToolButton *m_archived = nullptr, *m_trash = nullptr;
     QPushButton* m_compare = nullptr;
     QLabel* m_count = nullptr;
     QTableView* m_table = nullptr;
     QStackedLayout* m_content = nullptr;
+    TrashList* m_deleted = nullptr;
     QString m_selected;      ///< kept by folder over every reset of the model
     bool m_restoring = false;
 };

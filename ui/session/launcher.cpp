@@ -103,36 +103,14 @@ quint64 Launcher::runOf(const QStringList& words, const QStringList& settings, W
     return start(withSettings(QStringList{QStringLiteral("run")} + words + QStringList{word(when)}, settings));
 }
 
-quint64 Launcher::startRun(const QString& verb, const QString& reference, const QStringList& settings, When when) {
-    return start(withSettings({verb, reference, word(when)}, settings));
-}
-
-quint64 Launcher::again(const QString& run, const QStringList& settings, When when) { return startRun(QStringLiteral("again"), run, settings, when); }
-
-quint64 Launcher::continueRun(const QString& run, const QStringList& settings, bool newCurve) {
-    QStringList words{QStringLiteral("continue"), run, QStringLiteral("--detach")};
-    if (newCurve) words << QStringLiteral("--new-curve");
-    return start(withSettings(words, settings));
-}
-
-quint64 Launcher::rollBack(const QString& run, const QString& checkpoint, const QStringList& settings) {
-    return startRun(QStringLiteral("roll-back"), run + QLatin1Char('@') + checkpoint, settings);
-}
-
-quint64 Launcher::fork(const QString& run, const QString& checkpoint, const QStringList& settings) {
-    return startRun(QStringLiteral("fork"), run + QLatin1Char('@') + checkpoint, settings);
-}
-
-quint64 Launcher::startFromWeights(const QString& run, const QString& checkpoint, const QStringList& settings) {
-    return startRun(QStringLiteral("start-from-weights"), run + QLatin1Char('@') + checkpoint, settings);
-}
+quint64 Launcher::again(const QString& run, const QStringList& settings, When when) { return start(withSettings({QStringLiteral("again"), run, word(when)}, settings)); }
 
 quint64 Launcher::dryRun(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve) {
     return start(withSettings(withCurve({verb, reference, QStringLiteral("--dry-run")}, newCurve), settings));
 }
 
-quint64 Launcher::goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve) {
-    return start(withSettings(withCurve({verb, reference, QStringLiteral("--detach")}, newCurve), settings));
+quint64 Launcher::goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve, When when) {
+    return start(withSettings(withCurve({verb, reference, word(when)}, newCurve), settings));
 }
 
 quint64 Launcher::verb(const QStringList& arguments) { return start(arguments); }

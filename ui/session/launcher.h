@@ -40,15 +40,11 @@ public:
     quint64 again(const QString& run, const QStringList& settings = {}, When when = When::Now);
     /// As run(), but of a preset, a file or a command (`words`: what names it), so that the run knows what it was made from.
     quint64 runOf(const QStringList& words, const QStringList& settings, When when);
-    /// `newCurve`: the learning-rate curve is made anew for the length that the run has now.
-    quint64 continueRun(const QString& run, const QStringList& settings = {}, bool newCurve = false);
-    quint64 rollBack(const QString& run, const QString& checkpoint, const QStringList& settings = {});
-    quint64 fork(const QString& run, const QString& checkpoint, const QStringList& settings = {});
-    quint64 startFromWeights(const QString& run, const QString& checkpoint, const QStringList& settings = {});
     /// What going on would do ("continue", "roll-back" …); starts nothing. The answer is the sheet as JSON.
     quint64 dryRun(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve);
-    /// The same for real.
-    quint64 goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve);
+    /// The same for real, of a run ("continue") or of RUN@CHECKPOINT ("roll-back", "fork", "start-from-weights").
+    /// `newCurve`: the learning-rate curve is made anew for the length that the run has now.
+    quint64 goOn(const QString& verb, const QString& reference, const QStringList& settings = {}, bool newCurve = false, When when = When::Now);
     /// Any other verb that changes a run ("delete", "trash", "pin", "export" …); no --detach is added.
     quint64 verb(const QStringList& arguments);
     int running() const;
@@ -61,7 +57,6 @@ Q_SIGNALS:
 private:
     struct Job;
     quint64 start(const QStringList& arguments, std::filesystem::path temporary = {});
-    quint64 startRun(const QString& verb, const QString& reference, const QStringList& settings, When when = When::Now);
     void fail(quint64 number, const QString& sentence);
     void jobEnded(quint64 number);
 

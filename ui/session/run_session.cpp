@@ -8,6 +8,7 @@
 #include "session/event_log.h"
 #include "session/live_feed.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 #include "session/recorded.h"
 #include "session/run_facts.h"
 
@@ -43,7 +44,7 @@ live::Verb verbOf(RunSession::Request request) {
 PhaseNow phaseOf(const live::Heartbeat& beat) {
     if (beat.phase == live::Phase::Training || beat.phase == live::Phase::Ended) return {};
     const auto small = [](std::int64_t n) { return int(std::clamp<std::int64_t>(n, 0, std::numeric_limits<int>::max())); };
-    return {toQt(live::name(beat.phase)), small(beat.done), small(beat.total)};
+    return {phaseText(toQt(live::name(beat.phase))), small(beat.done), small(beat.total)};
 }
 
 /// The state of a run that is up, told by its workers instead of by files that are a second old.
@@ -69,7 +70,7 @@ std::optional<Hang> hangFrom(const QJsonObject& status) {
     const QJsonObject hang = status.value(QStringLiteral("hang")).toObject();
     if (hang.isEmpty()) return std::nullopt;
     return Hang{hang.value(QStringLiteral("rank")).toInt(), hang.value(QStringLiteral("silent")).toBool(), hang.value(QStringLiteral("seconds")).toDouble(),
-                hang.value(QStringLiteral("place")).toString(), qint64(hang.value(QStringLiteral("update")).toDouble())};
+                phaseText(hang.value(QStringLiteral("place")).toString()), qint64(hang.value(QStringLiteral("update")).toDouble())};
 }
 
 std::optional<Unsaved> unsavedFrom(const QJsonObject& status) {
@@ -312,7 +313,7 @@ void RunSession::Impl::placeCheckpoints() {
 void RunSession::Impl::updateStanding() {
     Standing now;
     now.state = facts.standing.state;
-    now.why = toQt(facts.standing.why);
+    now.why = told(toQt(facts.standing.why));
     now.onThisHost = facts.standing.onThisHost;
     now.attached = feed != nullptr;
     if (feed) beat = feed->heartbeat();

@@ -4,6 +4,7 @@
 #include "launch/verbs.h"
 #include "session/background.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 #include "session/run_facts.h"
 #include "session/run_session.h"
 #include "store/history.h"
@@ -47,7 +48,7 @@ RunEntry entryOf(const rundir::RunFolder& run, const std::string& summaryJson, b
         entry.problem = toQt(summary.error().text());
     }
     entry.state = entry.summary.state;
-    entry.why = toQt(entry.summary.why);
+    entry.why = told(toQt(entry.summary.why));
     if (!hasUser) return entry;
     if (auto user = rundir::readUser(run); user.ok()) entry.user = std::move(*user);
     return entry;
@@ -60,7 +61,7 @@ void judge(const rundir::RunFolder& run, RunEntry& entry) {
     if (!changesAlone(entry.summary.state)) return;
     const launch::Standing standing = launch::standingOf(run);
     entry.state = standing.state;
-    entry.why = toQt(standing.why);
+    entry.why = told(toQt(standing.why));
 }
 
 /// Straight from their folders: cheap for the few runs that are up or wait, however many others there are.

@@ -2,7 +2,9 @@
 
 #include "pages/state_look.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 #include "theme/parts.h"
+#include "theme/plain_tip.h"
 
 #include <QCoreApplication>
 #include <QHBoxLayout>
@@ -80,14 +82,14 @@ void AwayBar::show(const std::vector<launch::RunEnding>& endings) {
         auto* link = new QPushButton(text);
         theme::setRole(link, "link");
         link->setObjectName(name);
-        link->setToolTip(help.toHtmlEscaped());
+        link->setToolTip(theme::plainTip(help));
         link->setAccessibleDescription(help);
         m_links->addWidget(link);
         return link;
     };
     for (std::size_t i = 0; i < std::min(order.size(), kMostLinks); ++i) {
         const launch::RunEnding& ending = order[i];
-        const QString state = pages::stateWord(ending.state), why = session::toQt(ending.why), name = session::toQt(ending.name);
+        const QString state = pages::stateWord(ending.state), why = session::told(session::toQt(ending.why)), name = session::toQt(ending.name);
         QPushButton* link = add(fontMetrics().elidedText(name, Qt::ElideMiddle, kWidestName), QStringLiteral("awayRun%1").arg(i), why.isEmpty() ? state : state + QStringLiteral(": ") + why);
         link->setAccessibleName(name);
         link->setIcon(theme::icon(theme::Icon::Dot, pages::stateTone(ending.state)));

@@ -2,6 +2,7 @@
 
 #include "pages/state_look.h"
 #include "theme/parts.h"
+#include "theme/plain_tip.h"
 
 #include <QHBoxLayout>
 
@@ -46,7 +47,7 @@ void TopBar::setRun(const std::shared_ptr<session::RunSession>& session) {
     if (session) m_pill->setState(pages::stateWord(session->standing().state), pages::stateTone(session->standing().state));
     if (session) {
         const QString why = session->standing().why;
-        m_pill->setToolTip(why.toHtmlEscaped());
+        m_pill->setToolTip(theme::plainTip(why));
         m_pill->setAccessibleDescription(why);
     }
     m_actions->setSession(session);

@@ -1,5 +1,7 @@
 #include "theme/parts.h"
 
+#include "theme/plain_tip.h"
+
 #include <QFontMetrics>
 #include <QPainter>
 #include <QResizeEvent>
@@ -62,8 +64,7 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
 void ElidedLabel::elide() {
     const QString shown = fontMetrics().elidedText(m_text, Qt::ElideRight, std::max(0, width()));
     setText(shown);
-    // Tooltips guess at rich text; the name of a run must not become markup.
-    setToolTip(shown == m_text ? QString() : m_text.toHtmlEscaped());
+    setToolTip(shown == m_text ? QString() : plainTip(m_text));
 }
 
 QPushButton* button(const QString& text, Icon which, ButtonKind kind) {

@@ -52,7 +52,8 @@ QMenu::separator { height: 1px; background: @border; margin: 4px 6px; }
 QMenu::icon { padding-left: 8px; }
 QHeaderView { background: @surface; border: none; }
 QHeaderView::section { background: @surface; color: @muted; border: none; border-bottom: 1px solid @border; padding: 6px 8px 6px 11px; font-weight: 500; }
-QTableView, QTreeView, QListView { background: @surface; border: none; outline: none; selection-background-color: @selection; selection-color: @text; gridline-color: @border; }
+QTableView, QTreeView, QListView { background: @surface; border: 1px solid transparent; border-radius: 5px; outline: none; selection-background-color: @selection; selection-color: @text; gridline-color: @border; }
+QTableView:focus, QTreeView:focus, QListView:focus { border-color: @accent; }
 QTableView::item, QTreeView::item { border: none; padding-left: 8px; padding-right: 8px; }
 QListView::item { border: none; padding: 4px 8px; }
 QListView::item:selected, QTableView::item:selected, QTreeView::item:selected { background: @selection; color: @text; }

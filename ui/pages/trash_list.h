@@ -1,0 +1,44 @@
+// What was deleted and can still come back: runs and single checkpoints, restored one by one or removed for good.
+#pragma once
+
+#include "pages/context.h"
+
+#include <QStandardItemModel>
+#include <QWidget>
+
+class QPushButton;
+class QStackedLayout;
+class QTableView;
+class QVBoxLayout;
+
+namespace lathe::pages {
+
+class RunVerbs;
+
+class TrashList : public QWidget {
+    Q_OBJECT
+
+public:
+    TrashList(Context context, RunVerbs& verbs, QWidget* parent = nullptr);
+    /// Asks lathe-trainer what is in the trash.
+    void refresh();
+
+Q_SIGNALS:
+    void failed(const QString& sentence);
+
+private:
+    void buildBar(QVBoxLayout* column);
+    void buildTable();
+    void take(const QByteArray& json);
+    void restore();
+    void refreshButtons();
+
+    Context m_context;
+    RunVerbs& m_verbs;
+    QStandardItemModel m_model;
+    QPushButton *m_restore = nullptr, *m_empty = nullptr;
+    QTableView* m_table = nullptr;
+    QStackedLayout* m_content = nullptr;
+};
+
+}  // namespace lathe::pages
