@@ -3,6 +3,7 @@
 
 #include "launch/notify.h"
 #include "launch/overnight.h"
+#include "launch/sleep_inhibitor.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>
@@ -16,15 +17,18 @@ ExitCode overnight(const Options& options) {
     const launch::LogoutOutlook logout = launch::outlookOf(launch::lookAtLogout());
     const auto command = launch::notifyCommand();
     std::string notice = "At its end nobody is told: notify_command in " + launch::userSettingsFile().string() + " names a program that does";
-    if (!command) notice = "At its end nobody is told: " + command.error().text();
+    if (const auto runs = launch::checkNotifyCommand(); !runs) notice = "At its end nobody is told: " + runs.error().text();
     else if (*command) notice = "At its end " + **command + " is run";
+    const bool awake = launch::canStayAwake();
+    const std::string sleep = awake ? "the machine does not go to sleep by itself while a run is up (run.keep_awake); closing a laptop's lid can still do it"
+                                    : "the machine may go to sleep while a run is up: systemd-inhibit is not there or was refused, so switch its sleep off yourself where it has one";
     if (options.json) {
-        printJson({{"survives_logout", logout.survives}, {"own_unit", logout.ownUnit}, {"logout", logout.sentence},
+        printJson({{"survives_logout", logout.survives}, {"own_unit", logout.ownUnit}, {"logout", logout.sentence}, {"stays_awake", awake}, {"sleep", sleep},
                    {"notify_command", command && *command ? nlohmann::json(**command) : nlohmann::json()}, {"notification", notice}});
         return ExitCode::Completed;
     }
     print("Log-out: " + logout.sentence);
-    print("Sleep: the machine does not go to sleep by itself while a run is up (run.keep_awake); closing a laptop's lid can still do it");
+    print("Sleep: " + sleep);
     print("Memory: where it runs out, the system takes a worker before its supervisor, which tells why the run ended");
     print("Crash: a run goes on from its last good checkpoint (run.restarts_per_hour)");
     print("Restart of the machine: it is told as interrupted, and continue goes on; what waits in the queue starts by itself");

@@ -63,6 +63,12 @@ static Result<ChildCommand> orderFor(const std::string& line, const RunNotice& n
     return order;
 }
 
+Result<void> checkNotifyCommand() {
+    LATHE_TRY_ASSIGN(const std::optional<std::string> line, notifyCommand());
+    if (line) LATHE_TRY(orderFor(*line, {}));
+    return {};
+}
+
 Result<void> notifyUser(const RunNotice& notice) {
     LATHE_TRY_ASSIGN(const std::optional<std::string> line, notifyCommand());
     if (!line) return {};

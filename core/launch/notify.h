@@ -26,6 +26,8 @@ std::filesystem::path userSettingsFile();
 /// The command as it stands there; nothing where there is none. Refused (Permission) where somebody else could have written
 /// the file.
 Result<std::optional<std::string>> notifyCommand();
+/// Whether it could be run: its words and its program are looked for, nothing is started.
+Result<void> checkNotifyCommand();
 /// Runs it and waits for it, at most kNotifySeconds; then it is ended. Nothing to do where there is none.
 Result<void> notifyUser(const RunNotice& notice);
 

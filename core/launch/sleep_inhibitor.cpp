@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "launch/spawn_plan.h"
+#include "launch/system_tool.h"
 
 #include <array>
 #include <cerrno>
@@ -12,6 +13,8 @@
 #include <utility>
 
 namespace lathe::launch {
+
+bool canStayAwake() { return outputOf({"systemd-inhibit", "--what=sleep", "--who=Lathe", "--why=To see whether it can", "--mode=block", "true"}).has_value(); }
 
 static void tellAwake(const std::string& why) { log::warning("The machine may go to sleep while this run is up: " + why); }
 

@@ -9,6 +9,9 @@
 
 namespace lathe::launch {
 
+/// Whether the system would grant it now: tried, and let go at once.
+bool canStayAwake();
+
 class SleepInhibitor {
 public:
     SleepInhibitor() = default;

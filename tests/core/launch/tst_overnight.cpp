@@ -34,6 +34,23 @@ class TestOvernight : public QObject {
     static std::string said(const Workspace& workspace) { return readFile(workspace.scratch() / "said", 1 << 20).value(); }
 
 private Q_SLOTS:
+    // what it says is what was tried, not what is hoped for
+    void sleepAndNotificationAreTried() {
+        Workspace workspace;
+        standIns(workspace, "false", "no");
+        const stdfs::path inhibit = workspace.scratch() / "bin/systemd-inhibit", settings = workspace.scratch() / "config/lathe/settings.yaml";
+        workspace.setEnvironment("XDG_CONFIG_HOME", (workspace.scratch() / "config").string());
+        stdfs::create_directories(settings.parent_path());
+        for (const bool works : {false, true}) {
+            QVERIFY(replaceFile(FileSystem::real(), inhibit, works ? "#!/bin/sh\nexit 0\n" : "#!/bin/sh\nexit 1\n").ok());
+            stdfs::permissions(inhibit, stdfs::perms::owner_all);
+            QVERIFY(replaceFile(FileSystem::real(), settings, works ? "notify_command: sh -c true\n" : "notify_command: /nowhere/tell-me\n").ok());
+            const auto told = workspace.ask({"overnight", "--json"}).json();
+            QCOMPARE(told.at("stays_awake").get<bool>(), works);
+            const std::string notice = told.at("notification").get<std::string>();
+            QVERIFY2(works ? notice == "At its end sh -c true is run" : notice.starts_with("At its end nobody is told: ") && notice.find("/nowhere/tell-me") != std::string::npos, notice.c_str());
+        }
+    }
     void theOutlookFollowsFromWhatTheSystemSays() {
         int count = 0;
         for (const bool logind : {false, true}) for (const bool manager : {false, true}) for (const bool lingers : {false, true})
