@@ -3,7 +3,11 @@
 #include "base/error.h"
 
 #include <array>
+#ifdef LATHE_XXH_DISPATCH
+#include <xxh_x86dispatch.h>   // the same hashes by the widest instructions that the processor has: several times as fast
+#else
 #include <xxhash.h>
+#endif
 
 namespace lathe {
 namespace {

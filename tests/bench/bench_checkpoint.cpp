@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fcntl.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace lathe;
@@ -179,7 +180,7 @@ private:
     bool m_saving = false, m_begun = false, m_wrote = false;
 };
 
-void slowDown(const stdfs::path& folder, int threads) {
+void slowDown(const stdfs::path& folder, int threads, int rounds) {
     at::set_num_threads(threads);
     Parts parts;
     CheckpointWriter writer(FileSystem::real(), {.folder = folder, .runId = "bench", .configHash = {}, .layout = "single", .previous = {}}, parts.state, {}, {});
@@ -199,8 +200,8 @@ void slowDown(const stdfs::path& folder, int threads) {
                       .precision = precision.get(), .order = &shape, .windows = &steps, .curve = &curve, .best = &best, .progress = &parts.progress,
                       .saver = &writer, .time = &time, .hooks = {&steps}};
     TrainerSettings settings;
-    settings.maxUpdates = 160;
-    settings.saveEvery = {Interval::Unit::Updates, 20};
+    settings.maxUpdates = 40 * rounds;   // some begin and end while a checkpoint is written, the others see none
+    settings.saveEvery = {Interval::Unit::Updates, 8};
     settings.probes = false;
     const Ending ending = Trainer(made, settings).run();
     if (ending.state != rundir::State::Completed) std::fprintf(stderr, "%s\n", ending.why.c_str());
@@ -214,41 +215,78 @@ void slowDown(const stdfs::path& folder, int threads) {
     tell("slow_down_saving_every_minute", 1 + lost / 60, "", name.c_str());
 }
 
+double firstTensor(const stdfs::path& checkpoint) {
+    const double start = now();
+    const auto manifest = rundir::readCheckpoint(checkpoint);
+    if (!manifest) fail(manifest.error());
+    const auto& piece = manifest->tensors.front().pieces.front();
+    const auto file = MappedFile::open(checkpoint, piece.file);
+    if (!file) fail(file.error());
+    const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
+    const auto header = rundir::parseSafetensorsHeader(text, text.size(), piece.file);
+    if (!header) fail(header.error());
+    const auto range = header->tensors.at(piece.key);
+    const at::Tensor tensor = at::from_blob(const_cast<std::byte*>((*file)->bytes().data() + range.begin), range.shape, at::kFloat);
+    if (tensor.sum().item<float>() == 0.12345f) std::printf("\n");
+    return now() - start;
+}
+
+double verifiedLoad(const stdfs::path& checkpoint, TrainState& state) {
+    const double start = now();
+    const auto loaded = loadCheckpoint(checkpoint, state);
+    if (!loaded) fail(loaded.error());
+    return now() - start;
+}
+
+/// checkpoint_torch.py: asked for one round at a time, so that its rounds and ours take turns.
+class Peer {
+public:
+    Peer(const char* python, const stdfs::path& checkpoint) {
+        if (!*python) return;
+        const stdfs::path fifo = checkpoint.parent_path() / "rounds";
+        const std::string command = std::string(python) + " " + LATHE_SOURCE_DIR + "/tests/bench/checkpoint_torch.py " + checkpoint.string() + " < " + fifo.string();
+        if (::mkfifo(fifo.c_str(), 0600) != 0 || !(m_answers = ::popen(command.c_str(), "r")) || !(m_asks = std::fopen(fifo.c_str(), "w"))) std::perror("python");
+        char word[16] = {};
+        if (!m_asks || std::fscanf(m_answers, "%15s", word) != 1) std::fprintf(stderr, "no answer of %s\n", command.c_str()), std::exit(1);
+    }
+    ~Peer() {
+        if (m_asks) std::fclose(m_asks);
+        if (m_answers) ::pclose(m_answers);
+    }
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+    void round() {
+        double torchLoad = 0, safetensors = 0;
+        if (!m_asks) return;
+        std::fputs("\n", m_asks), std::fflush(m_asks);
+        if (std::fscanf(m_answers, "%lf %lf", &torchLoad, &safetensors) != 2) std::exit(1);
+        torchLoads.push_back(torchLoad);
+        safetensorsLoads.push_back(safetensors);
+    }
+    std::vector<double> torchLoads, safetensorsLoads;
+
+private:
+    FILE* m_answers = nullptr;
+    FILE* m_asks = nullptr;
+};
+
 void opening(const stdfs::path& checkpoint, const char* python, int rounds) {
     at::set_num_threads(1);
     std::vector<double> first, loads;
     Parts parts;
+    Peer peer(python, checkpoint);
     for (int round = 0; round < rounds; ++round) {
-        double start = now();
-        const auto manifest = rundir::readCheckpoint(checkpoint);
-        if (!manifest) fail(manifest.error());
-        const auto& piece = manifest->tensors.front().pieces.front();
-        const auto file = MappedFile::open(checkpoint, piece.file);
-        if (!file) fail(file.error());
-        const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
-        const auto header = rundir::parseSafetensorsHeader(text, text.size(), piece.file);
-        if (!header) fail(header.error());
-        const auto range = header->tensors.at(piece.key);
-        const at::Tensor tensor = at::from_blob(const_cast<std::byte*>((*file)->bytes().data() + range.begin), range.shape, at::kFloat);
-        if (tensor.sum().item<float>() == 0.12345f) std::printf("\n");
-        first.push_back(now() - start);
-        start = now();
-        const auto loaded = loadCheckpoint(checkpoint, parts.state);
-        if (!loaded) fail(loaded.error());
-        loads.push_back(now() - start);
+        peer.round();
+        first.push_back(firstTensor(checkpoint));
+        loads.push_back(verifiedLoad(checkpoint, parts.state));
     }
     tell("first_tensor", median(first), "s");
     tell("verified_load", median(loads), "s");
     if (!*python) return;
-    const std::string command = std::string(python) + " " + LATHE_SOURCE_DIR + "/tests/bench/checkpoint_torch.py " + checkpoint.string() + " " + std::to_string(rounds);
-    FILE* answer = ::popen(command.c_str(), "r");
-    double torchLoad = 0, safetensors = 0;
-    if (!answer || std::fscanf(answer, "{\"torch_load\": %lf, \"safetensors_load\": %lf}", &torchLoad, &safetensors) != 2) std::fprintf(stderr, "no answer of %s\n", command.c_str());
-    if (answer) ::pclose(answer);
-    tell("torch_load", torchLoad, "s", "torch.load");
-    tell("safetensors_load", safetensors, "s", "safetensors");
-    tell("first_tensor_ratio", median(first) / torchLoad, "of torch.load", "torch.load");
-    tell("verified_load_ratio", median(loads) / safetensors, "of safetensors' load", "safetensors");
+    tell("torch_load", median(peer.torchLoads), "s", "torch.load");
+    tell("safetensors_load", median(peer.safetensorsLoads), "s", "safetensors");
+    tell("first_tensor_ratio", median(first) / median(peer.torchLoads), "of torch.load", "torch.load");
+    tell("verified_load_ratio", median(loads) / median(peer.safetensorsLoads), "of safetensors' load", "safetensors");
 }
 
 }  // namespace
@@ -261,7 +299,7 @@ int main(int argc, char** argv) {
     const stdfs::path folder(place);
     const std::string left = stallAndDurability(folder, rounds);
     opening(folder / left, python, rounds);
-    for (const int threads : {1, 2}) slowDown(folder, threads);
+    for (const int threads : {1, 2}) slowDown(folder, threads, rounds);
     stdfs::remove_all(folder);
     return 0;
 }

@@ -1,11 +1,13 @@
 #include "engine/checkpoint/checkpoint_reader.h"
 
-#include "base/hash.h"
 #include "engine/checkpoint/tensor_file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <set>
+#include <future>
+#include <limits>
+#include <thread>
 
 namespace lathe::engine {
 namespace {
@@ -38,23 +40,49 @@ std::string listed(const std::vector<std::string>& problems) {
     return text;
 }
 
-Result<void> verifyFile(const rundir::FileEntry& entry, std::span<const std::byte> bytes) {
-    if (bytes.size() != entry.bytes)
-        return Error{ErrorCode::Corrupt, entry.name + " has " + std::to_string(bytes.size()) + " bytes instead of " + std::to_string(entry.bytes), {}, {}};
-    if (hashHex(bytes) != entry.hash)
+Result<std::unique_ptr<MappedFile>> verifiedFile(const stdfs::path& folder, const rundir::FileEntry& entry) {
+    LATHE_TRY_ASSIGN(std::unique_ptr<MappedFile> file, MappedFile::open(folder, entry.name));
+    if (file->bytes().size() != entry.bytes)
+        return Error{ErrorCode::Corrupt, entry.name + " has " + std::to_string(file->bytes().size()) + " bytes instead of " + std::to_string(entry.bytes), {}, {}};
+    if (file->hash() != entry.hash)
         return Error{ErrorCode::Corrupt, entry.name + " is damaged: its content does not match its checksum. Choose another checkpoint", {}, {}};
-    return {};
+    return file;
 }
+
+/// Verifies files in their order, a few at the same time, each on a thread of its own.
+class Verifying {
+public:
+    Verifying(const stdfs::path& folder, const std::vector<rundir::FileEntry>& files) : m_folder(folder), m_files(files) {
+        const std::size_t atOnce = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+        while (m_running.size() < std::min(atOnce, files.size())) begin();
+    }
+    /// The next one, and another one is begun.
+    Result<std::unique_ptr<MappedFile>> next() {
+        auto file = m_running[m_taken++].get();
+        if (m_running.size() < m_files.size()) begin();
+        return file;
+    }
+
+private:
+    void begin() {
+        m_running.push_back(std::async(std::launch::async, verifiedFile, m_folder, std::cref(m_files[m_running.size()])));
+    }
+    const stdfs::path& m_folder;
+    const std::vector<rundir::FileEntry>& m_files;
+    std::vector<std::future<Result<std::unique_ptr<MappedFile>>>> m_running;   ///< of the first files in order
+    std::size_t m_taken = 0;
+};
 
 Result<Verified> verified(const stdfs::path& folder, const CheckProgress& progress) {
     Verified all;
     LATHE_TRY_ASSIGN(all.loaded.manifest, rundir::readCheckpoint(folder));
+    const std::vector<rundir::FileEntry>& files = all.loaded.manifest.files;
     std::uint64_t total = 0, done = 0;
-    for (const rundir::FileEntry& entry : all.loaded.manifest.files) total += entry.bytes;
+    for (const rundir::FileEntry& entry : files) total += entry.bytes;
     bool hasRecord = false;
-    for (const rundir::FileEntry& entry : all.loaded.manifest.files) {
-        LATHE_TRY_ASSIGN(std::unique_ptr<MappedFile> file, MappedFile::open(folder, entry.name));
-        LATHE_TRY(verifyFile(entry, file->bytes()));
+    Verifying verifying(folder, files);
+    for (const rundir::FileEntry& entry : files) {
+        LATHE_TRY_ASSIGN(std::unique_ptr<MappedFile> file, verifying.next());
         done += entry.bytes;
         if (progress) progress(done, total);
         const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
@@ -124,10 +152,63 @@ void copyTensor(const Verified& checkpoint, const rundir::TensorEntry& entry, at
     }
 }
 
-void copyAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted) {
+void copyAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, const std::function<void()>& copied = [] {}) {
     std::map<std::string, const rundir::TensorEntry*> have;
     for (const rundir::TensorEntry& entry : checkpoint.loaded.manifest.tensors) have[entry.name] = &entry;
-    for (const StateTensor& item : wanted) copyTensor(checkpoint, *have.at(item.name), item.tensor);
+    for (const StateTensor& item : wanted) {
+        copyTensor(checkpoint, *have.at(item.name), item.tensor);
+        copied();
+    }
+}
+
+/// Tensors that were copied so far; whoever reads them waits for each.
+class Copied {
+public:
+    void one() { set(m_count + 1); }
+    /// Nobody waits any longer.
+    void all() { set(std::numeric_limits<std::size_t>::max()); }
+    void await(std::size_t index) const {
+        for (std::size_t now = m_count; now <= index; now = m_count) m_count.wait(now);
+    }
+
+private:
+    void set(std::size_t count) {
+        m_count = count;
+        m_count.notify_all();
+    }
+    std::atomic<std::size_t> m_count{0};
+};
+
+/// As TrainState::digest(), a tensor behind the copying.
+std::string digestOf(const std::vector<StatePart>& parts, const Copied& copied) {
+    StateDigest digest;
+    std::size_t index = 0;
+    for (const StatePart& part : parts) {
+        digest.begin(part);
+        for (const StateTensor& item : part.tensors) {
+            copied.await(index++);
+            digest.add(item);
+            const at::Tensor plain = plainTensor(item.tensor);
+            digest.bytes(bytesOf(plain));
+        }
+    }
+    return digest.hex();
+}
+
+/// Returns the digest of the state as it is then, made on another thread meanwhile. Requires: its values are set.
+std::string copyAndDigest(const Verified& checkpoint, const TrainState& state) {
+    const std::vector<StatePart> parts = state.parts();
+    Copied copied;
+    auto digest = std::async(std::launch::async, [&] { return digestOf(parts, copied); });
+    struct AtLast {   // also where copying fails
+        Copied& copied;
+        ~AtLast() { copied.all(); }
+    };
+    {
+        const AtLast atLast{copied};
+        copyAll(checkpoint, state.tensors(), [&] { copied.one(); });
+    }
+    return digest.get();
 }
 
 }  // namespace
@@ -135,11 +216,9 @@ void copyAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted)
 Result<LoadedCheckpoint> loadCheckpoint(const stdfs::path& folder, TrainState& state, const CheckProgress& progress) {
     auto load = [&]() -> Result<LoadedCheckpoint> {
         LATHE_TRY_ASSIGN(Verified checkpoint, verified(folder, progress));
-        const std::vector<StateTensor> wanted = state.tensors();
-        LATHE_TRY(compare(checkpoint, wanted, true));
+        LATHE_TRY(compare(checkpoint, state.tensors(), true));
         LATHE_TRY(state.setValues(checkpoint.loaded.record.state));
-        copyAll(checkpoint, wanted);
-        if (const std::string digest = state.digest(); digest != checkpoint.loaded.manifest.stateDigest)
+        if (const std::string digest = copyAndDigest(checkpoint, state); digest != checkpoint.loaded.manifest.stateDigest)
             return Error{ErrorCode::Corrupt, "The restored state differs from what was saved (digest " + digest + " instead of " +
                          checkpoint.loaded.manifest.stateDigest + ")", {}, {}};
         return std::move(checkpoint.loaded);

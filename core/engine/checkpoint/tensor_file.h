@@ -58,6 +58,8 @@ public:
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
     std::span<const std::byte> bytes() const { return {m_data, m_size}; }
+    /// Hash of all of it, read in long strides while the disk fetches the next one.
+    std::string hash() const;
 
 private:
     MappedFile(const std::byte* data, std::size_t size) : m_data(data), m_size(size) {}
