@@ -84,6 +84,7 @@ private:
     void sampleDevices();
     void afterCheckpoint();
     void tidyCheckpoints();
+    void reReadOlder();
     void bookVerified();
     void climb();
     void setWishes();

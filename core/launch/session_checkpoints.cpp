@@ -32,6 +32,13 @@ static bool isSameFolder(const std::filesystem::path& one, const std::filesystem
     return std::filesystem::equivalent(one, other, ignored);
 }
 
+/// What earlier sessions left no time for.
+void Session::reReadOlder() {
+    if (isProgram()) return;
+    for (const rundir::CheckpointInfo& info : rundir::listCheckpoints(m_run.checkpoints()))
+        if (info.problem.empty() && info.verifiedNs == 0) m_verifier.add(info.folder);
+}
+
 /// Keeps what re-reading found with the checkpoint that was read, whatever has its name by now; a damaged one is said.
 void Session::bookVerified() {
     const auto findings = m_verifier.take();
@@ -46,7 +53,7 @@ void Session::bookVerified() {
         if (!finding.found.ok())
             tellEvent("checkpoint_damaged", "Checkpoint " + finding.folder + " was re-read and is damaged: " + finding.found.badFiles.front().text() + ". It is no longer offered; older ones are kept");
     }
-    tidyCheckpoints();
+    if (m_savesSeen > 0) tidyCheckpoints();   // the rule is applied after saves
     m_summaryDue = true;
 }
 

@@ -235,6 +235,7 @@ Result<void> Session::announce() {
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (!m_options.wentBack.empty()) tellGoingBack();
     if (!m_options.restarted.empty()) tellRestart();
+    reReadOlder();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
 }

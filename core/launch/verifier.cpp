@@ -42,11 +42,6 @@ std::vector<Verifier::Finding> Verifier::take() {
     return std::exchange(m_findings, {});
 }
 
-void Verifier::wait(std::chrono::milliseconds most) {
-    std::unique_lock lock(m_mutex);
-    m_changed.wait_for(lock, most, [this] { return m_waiting.empty(); });
-}
-
 void Verifier::work() {
     yieldToEverybody();
     std::unique_lock lock(m_mutex);

@@ -7,7 +7,6 @@
 #include "rundir/checkpoint_manifest.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -39,8 +38,6 @@ public:
     void forget(const std::string& folder) { m_known.erase(folder); }
     /// What was found since the last call.
     std::vector<Finding> take();
-    /// Until everything was read, or so long.
-    void wait(std::chrono::milliseconds most);
 
 private:
     void work();

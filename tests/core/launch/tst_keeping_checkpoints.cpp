@@ -10,6 +10,8 @@
 
 #include <QtTest>
 
+#include <QTemporaryDir>
+
 #include <algorithm>
 #include <fstream>
 
@@ -48,6 +50,28 @@ class KeepingCheckpointsTest : public QObject {
     void damage(const rundir::RunFolder& run, const std::string& folder) { m_last = exchangeLast(run, folder, '!'); }
     void mend(const rundir::RunFolder& run, const std::string& folder) { exchangeLast(run, folder, m_last); }
 
+    /// What `hold` in a script waits for.
+    std::string gate() {
+        if (!m_gates) m_gates = std::make_unique<QTemporaryDir>();
+        return (std::filesystem::path(m_gates->path().toStdString()) / std::to_string(m_gate)).string();
+    }
+    void openGate() {
+        if (!replaceFile(FileSystem::real(), gate(), "open").ok()) qFatal("gate");
+        ++m_gate;
+    }
+    /// Usable checkpoints that were not re-read yet.
+    std::ptrdiff_t unread() const {
+        const auto infos = all();
+        return std::count_if(infos.begin(), infos.end(), [](const auto& info) { return info.problem.empty() && info.verifiedNs == 0; });
+    }
+    std::ptrdiff_t damageTold() const {
+        const auto kinds = eventKinds(run());
+        return std::count(kinds.begin(), kinds.end(), "checkpoint_damaged");
+    }
+
+    std::unique_ptr<QTemporaryDir> m_gates;
+    int m_gate = 0;
+
 private Q_SLOTS:
     void aSaveUnderWayIsNoDamage() {
         m_workspace = fresh("points 5; save; points 5; partial; train");
@@ -59,13 +83,30 @@ private Q_SLOTS:
         Workspace::finish(*process);
         QVERIFY(ask({"checkpoints", "latest"}).out.find("is being written") == std::string::npos);   // nobody is there who could
     }
-    void whatARunLeavesHasBeenReRead() {
-        m_workspace = fresh("points 5; save; points 5; save; end completed, 0");
-        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
-        QCOMPARE(all().size(), std::size_t(2));
-        for (const auto& info : all()) QVERIFY2(info.verifiedNs > 0 && info.problem.empty(), info.folder.c_str());
+    void whatARunSavesIsReReadWhileItRuns() {
+        m_workspace = fresh("points 5; save; points 5; save; hold " + gate() + "; end completed, 0");
+        QCOMPARE(ask({"run", "digits-mlp", "--detach"}).code, 0);
+        QVERIFY(eventually([&] { return all().size() == 2 && unread() == 0; }));
+        for (const auto& info : all()) QVERIFY2(info.problem.empty(), info.folder.c_str());
         const json shown = ask({"show", "latest", "--json"}).json();
         QVERIFY(shown["checkpoints"][0]["verified"].is_string());
+        openGate();
+        QVERIFY(eventually([&] { return rundir::readSession(run(), rundir::newestSession(run()))->state && !rundir::RunLock::isHeld(run().lock()); }));
+    }
+
+    /// The end waits for no re-reading; what is left of it the next session does at once, and does not wait for a save of its own
+    void whatARunLeavesIsReReadInItsNextSession() {
+        m_workspace = fresh("points 5; save; points 5; save; end completed, 0");
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        for (const auto& info : all()) std::filesystem::remove(run().checkpoints() / info.folder / "verified.json");   // as if it had ended before
+        damage(run(), "s001-000000005");
+        m_workspace->setScript("hold " + gate() + "; end completed, 0");
+        QCOMPARE(ask({"continue", "latest", "--detach"}).code, 0);
+        QVERIFY(eventually([&] { return unread() == 0; }));
+        QVERIFY(eventually([&] { return damageTold() == 1; }));
+        QVERIFY(all()[0].problem.starts_with("Damaged: model-00000.safetensors") && all()[1].verifiedNs > 0);
+        openGate();
+        QVERIFY(eventually([&] { return rundir::readSession(run(), rundir::newestSession(run()))->state && !rundir::RunLock::isHeld(run().lock()); }));
     }
 
     /// Found while the run is up: it is said, no longer offered, and the one before is gone on from
@@ -74,10 +115,11 @@ private Q_SLOTS:
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
         damage(run(), "s001-000000010");
         std::filesystem::remove(run().checkpoints() / "s001-000000010/verified.json");
-        m_workspace->setScript("points 5; save; end completed, 0");
-        QCOMPARE(ask({"roll-back", "latest@5"}).code, 0);
-        const auto kinds = eventKinds(run());
-        QVERIFY(std::count(kinds.begin(), kinds.end(), "checkpoint_damaged") == 1);
+        m_workspace->setScript("points 5; save; hold " + gate() + "; end completed, 0");
+        QCOMPARE(ask({"roll-back", "latest@5", "--detach"}).code, 0);
+        QVERIFY(eventually([&] { return all().size() == 3 && unread() == 0 && damageTold() == 1; }));
+        openGate();
+        QVERIFY(eventually([&] { return rundir::readSession(run(), rundir::newestSession(run()))->state && !rundir::RunLock::isHeld(run().lock()); }));
         for (const auto& info : all()) {
             if (info.folder != "s001-000000010") QVERIFY2(info.problem.empty(), info.problem.c_str());
             else QVERIFY2(info.problem.starts_with("Damaged: model-00000.safetensors"), info.problem.c_str());
