@@ -15,24 +15,17 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
-/// What the live session goes on from, which its supervisor keeps.
-static std::vector<std::string> inUse(const rundir::RunFolder& run) {
-    if (!rundir::isAlive(launch::standingOf(run).state)) return {};
-    const auto record = rundir::readSession(run, rundir::newestSession(run));
-    return record && !record->checkpoint.empty() ? std::vector<std::string>{record->checkpoint} : std::vector<std::string>();
-}
-
 static json plannedJson(const launch::PlannedCheckpoint& one) {
     const rundir::CheckpointInfo& info = one.info;
     return {{"folder", info.folder}, {"step", info.step.value()}, {"session", info.session}, {"bytes", info.bytes}, {"own_bytes", one.ownBytes},
-            {"kept", one.choice.kept}, {"why", one.choice.why}, {"verified", timeJson(info.verifiedNs)},
+            {"kept", one.choice.kept()}, {"why", one.why}, {"verified", timeJson(info.verifiedNs)},
             {"problem", info.problem.empty() ? json() : json(info.problem)}};
 }
 
 static std::string plannedText(const launch::PlannedCheckpoint& one) {
     const rundir::CheckpointInfo& info = one.info;
     if (info.isBeingWritten) return "  " + info.folder.substr(1) + "  is being written";
-    std::string line = "  " + info.folder + "  " + diskText(info.bytes) + " (" + diskText(one.ownBytes) + " of its own)  " + (one.choice.kept ? "kept: " : "would go: ") + one.choice.why;
+    std::string line = "  " + info.folder + "  " + diskText(info.bytes) + " (" + diskText(one.ownBytes) + " of its own)  " + (one.choice.kept() ? "kept: " : "would go: ") + one.why;
     if (!info.problem.empty()) return line + ": " + info.problem;
     return line + (info.verifiedNs > 0 ? "  re-read and whole" : "  not re-read yet");
 }
@@ -45,7 +38,7 @@ ExitCode checkpoints(const Options& options) {
     if (!before) return fail(options, before.error());
     const auto config = launch::withSettings(*before, options.settings);
     if (!config) return fail(options, config.error());
-    const auto plan = launch::planRetention(*run, *config, inUse(*run));
+    const auto plan = launch::planRetention(*run, *config);
     if (!plan) return fail(options, plan.error());
     json rows = json::array();
     std::uint64_t freed = 0;
@@ -53,8 +46,8 @@ ExitCode checkpoints(const Options& options) {
     for (const launch::PlannedCheckpoint& one : *plan) {
         rows.push_back(plannedJson(one));
         if (!options.json) print(plannedText(one));
-        removed += one.choice.kept ? 0 : 1;
-        freed += one.choice.kept ? 0 : one.ownBytes;
+        removed += one.choice.kept() ? 0 : 1;
+        freed += one.choice.kept() ? 0 : one.ownBytes;
     }
     const config::CheckpointSection& rule = config->checkpoint;
     if (options.json) {

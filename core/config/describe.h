@@ -367,9 +367,9 @@ template <typename V>
 constexpr void describe(V& v, Of<CheckpointSection>) {
     using S = CheckpointSection;
     v(&S::every, "every", "Save every", "How often a checkpoint is written; the end of the run and a stop always save.", {.applies = Applies::Resume});
-    v(&S::keepLast, "keep_last", "Keep newest", "Newest checkpoints that are kept.",
+    v(&S::keepLast, "keep_last", "Keep newest", "Newest checkpoints that are kept, of the line that goes on. Of a branch that was left by going back its newest one stays.",
       {.minimum = 1, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
-    v(&S::keepBest, "keep_best", "Keep best", "Best checkpoints that are kept.",
+    v(&S::keepBest, "keep_best", "Keep best", "Best checkpoints that are kept, also on branches that were left.",
       {.minimum = 0, .maximum = 1e6, .unit = "checkpoints", .applies = Applies::Resume});
     v(&S::keepEvery, "keep_every", "Keep every", "Checkpoints whose step is a multiple of this are kept as well.",
       {.minimum = 1, .maximum = 1e12, .unit = "updates", .none = "none beside the newest and the best", .example = "1000", .level = Level::Advanced, .applies = Applies::Resume});

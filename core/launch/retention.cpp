@@ -3,6 +3,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "config/metrics.h"
+#include "launch/session_row.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_publishing.h"
 
@@ -13,25 +14,39 @@
 
 namespace lathe::launch {
 
-/// What going back left: the newest usable checkpoint of each branch. And what the run began from.
-static void addTips(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, std::multimap<std::string, std::string>& wanted) {
+using rundir::KeepReason;
+
+/// What the sessions say about checkpoints: which are in use or what the run began from, and what going back left, of which the
+/// newest usable one of each branch is wanted. Fails where that cannot be read just now; where it is damaged nothing counts as left.
+static Result<rundir::KeepFacts> factsOf(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all) {
+    rundir::KeepFacts facts;
+    std::vector<store::SessionRow> sessions;
     std::map<int, std::int64_t> goneOnFrom;  // session: the last attempt of it that a later session goes on from
-    const int current = rundir::newestSession(run);
+    LATHE_TRY_ASSIGN(const int current, rundir::readNewestSession(run));
     for (int session = current; session > 0; --session) {
-        const auto record = rundir::readSession(run, session);
-        if (!record || record->parentSession == 0) continue;
+        auto record = rundir::readSession(run, session);
+        if (!record && record.error().code == ErrorCode::Io) return std::move(record).error();
+        if (!record) continue;
+        sessions.push_back(rowOf(*record));
+        if (record->parentSession == 0) continue;
         std::int64_t& attempt = goneOnFrom[record->parentSession];
         attempt = std::max(attempt, record->parentAttempt);
     }
+    std::map<int, std::int64_t> line;        // session: up to which attempt it belongs to the line that goes on
+    for (const store::LinePart& part : store::survivingLine(sessions)) line[part.session] = part.lastAttempt;
+    const bool isLineKnown = current > 0 && static_cast<int>(sessions.size()) == current;
     std::map<int, const rundir::CheckpointInfo*> newest;
     for (const auto& info : all) {  // in order
-        if (info.problem.empty()) newest[info.session] = &info;
+        if (!info.problem.empty()) continue;
+        newest[info.session] = &info;
+        if (isLineKnown && info.session > 0 && (!line.contains(info.session) || info.attempt.value() > line[info.session])) facts.left.insert(info.folder);
     }
     for (const auto& [session, info] : newest) {
         const auto goneOn = goneOnFrom.find(session);
-        if (session == 0) wanted.emplace(info->folder, "the run began from it");
-        else if (session != current && (goneOn == goneOnFrom.end() || info->attempt.value() > goneOn->second)) wanted.emplace(info->folder, "newest of a branch that was left");
+        if (session == 0) facts.wanted.emplace(info->folder, KeepReason::Origin);
+        else if (session != current && (goneOn == goneOnFrom.end() || info->attempt.value() > goneOn->second)) facts.wanted.emplace(info->folder, KeepReason::LeftBranch);
     }
+    return facts;
 }
 
 /// Bytes on disk of files that have no other name.
@@ -45,44 +60,46 @@ static std::uint64_t ownBytes(const std::filesystem::path& folder) {
     return bytes;
 }
 
-static Result<std::vector<rundir::KeepChoice>> choose(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, const rundir::UserRecord& user,
-                                                      const config::RunConfig& config, const std::vector<std::string>& inUse) {
+static Result<rundir::KeepRule> ruleOf(const config::RunConfig& config) {
     LATHE_TRY_ASSIGN(const config::Metric best, config::bestMetric(config));
-    std::multimap<std::string, std::string> wanted;
-    for (const std::string& folder : user.forked) wanted.emplace(folder, "another run was made from it");
-    for (const std::string& folder : inUse) wanted.emplace(folder, "in use");
-    addTips(run, all, wanted);
-    return rundir::chooseKept(all, {config.checkpoint.keepLast, config.checkpoint.keepBest, config.checkpoint.keepEvery, "eval/" + best.name, best.higherIsBetter}, wanted);
+    return rundir::KeepRule{config.checkpoint.keepLast, config.checkpoint.keepBest, config.checkpoint.keepEvery, "eval/" + best.name, best.higherIsBetter};
 }
 
-Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config, const std::vector<std::string>& inUse) {
+static Result<std::vector<rundir::KeepChoice>> choose(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, const rundir::UserRecord& user,
+                                                      const rundir::KeepRule& rule, const std::vector<std::string>& inUse) {
+    LATHE_TRY_ASSIGN(rundir::KeepFacts facts, factsOf(run, all));
+    for (const std::string& folder : user.forked) facts.wanted.emplace(folder, KeepReason::Parent);
+    for (const std::string& folder : inUse) facts.wanted.emplace(folder, KeepReason::InUse);
+    return rundir::chooseKept(all, rule, facts);
+}
+
+Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config) {
+    LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, rundir::newestSession(run)));
     LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
+    LATHE_TRY_ASSIGN(const rundir::KeepRule rule, ruleOf(config));
     std::vector<rundir::CheckpointInfo> all = rundir::listCheckpoints(run.checkpoints(), user.pinned);
-    LATHE_TRY_ASSIGN(std::vector<rundir::KeepChoice> choices, choose(run, all, user, config, inUse));
+    const std::vector<std::string> inUse = record.state ? std::vector<std::string>() : std::vector{record.checkpoint};
+    LATHE_TRY_ASSIGN(std::vector<rundir::KeepChoice> now, choose(run, all, user, rule, inUse));
+    // One more, later than all, whatever it is worth.
+    rundir::CheckpointInfo one;
+    one.session = record.number;
+    one.step = GlobalStep(std::numeric_limits<std::int64_t>::max());
+    one.attempt = UpdateAttempt(std::numeric_limits<std::int64_t>::max());
+    all.push_back(one);
+    LATHE_TRY_ASSIGN(const std::vector<rundir::KeepChoice> next, choose(run, all, user, rule, {record.checkpoint}));
+    all.pop_back();
     std::vector<PlannedCheckpoint> plan;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::uint64_t own = ownBytes(run.checkpoints() / all[i].folder);
-        plan.push_back({std::move(all[i]), std::move(choices[i]), own});
+        std::string why = rundir::textOf(now[i], rule);
+        plan.push_back({std::move(all[i]), std::move(now[i]), std::move(why), !next[i].kept(), own});
     }
     return plan;
 }
 
-Result<std::vector<std::string>> goesNext(const rundir::RunFolder& run) {
-    const int newest = rundir::newestSession(run);
-    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
-    LATHE_TRY_ASSIGN(const rundir::SessionRecord record, rundir::readSession(run, newest));
-    LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
-    std::vector<rundir::CheckpointInfo> all = rundir::listCheckpoints(run.checkpoints(), user.pinned);
-    rundir::CheckpointInfo next;
-    next.session = newest;
-    next.step = GlobalStep(std::numeric_limits<std::int64_t>::max());
-    next.attempt = UpdateAttempt(std::numeric_limits<std::int64_t>::max());
-    all.push_back(next);
-    LATHE_TRY_ASSIGN(const std::vector<rundir::KeepChoice> choices, choose(run, all, user, config, {record.checkpoint}));
-    std::vector<std::string> names;
-    for (const rundir::KeepChoice& choice : choices)
-        if (!choice.kept) names.push_back(choice.folder);
-    return names;
+Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run) {
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
+    return planRetention(run, config);
 }
 
 /// Which of `all` stay; all of them where that cannot be told.
@@ -93,9 +110,14 @@ static std::vector<bool> stays(const rundir::RunFolder& run, const std::vector<r
         log::warning("No checkpoint is removed because the pinned ones are not known: " + user.error().text());
         return kept;
     }
-    const auto choices = choose(run, all, *user, config, inUse);
-    if (!choices) log::warning("No checkpoint is removed because the best one is not known: " + choices.error().text());
-    for (std::size_t i = 0; choices && i < all.size(); ++i) kept[i] = (*choices)[i].kept;
+    const auto rule = ruleOf(config);
+    if (!rule) {
+        log::warning("No checkpoint is removed because the best one is not known: " + rule.error().text());
+        return kept;
+    }
+    const auto choices = choose(run, all, *user, *rule, inUse);
+    if (!choices) log::warning("No checkpoint is removed because the sessions are not known: " + choices.error().text());
+    for (std::size_t i = 0; choices && i < all.size(); ++i) kept[i] = (*choices)[i].kept();
     return kept;
 }
 

@@ -1,6 +1,6 @@
 // Which checkpoints stay: after each new one the rule of the session's configuration is applied. What it would remove can be
 // asked before.
-// Thread: the one that owns the writer; planRetention() and goesNext() any.
+// Thread: the one that owns the writer; planRetention() any.
 #pragma once
 
 #include "config/sections.h"
@@ -21,15 +21,17 @@ namespace lathe::launch {
 struct PlannedCheckpoint {
     rundir::CheckpointInfo info;
     rundir::KeepChoice choice;
+    std::string why;              ///< the choice in words
+    bool goesNext = false;        ///< it goes as soon as one more checkpoint is there, whatever that one is worth
     std::uint64_t ownBytes = 0;   ///< on disk that no other checkpoint shares: what removing it gives back
 };
 
-/// What the rule of `config` would keep and remove now. Beside what the rule names there stay pinned ones, `inUse`, those
-/// that other runs were made from, the newest of a branch that was left, and what the run began from.
-Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config, const std::vector<std::string>& inUse = {});
-
-/// What goes as soon as one more checkpoint is there, whatever that one is worth: by the rule of the newest session.
-Result<std::vector<std::string>> goesNext(const rundir::RunFolder& run);
+/// What the rule of `config` keeps and would remove now. keep_last counts on the line that goes on: of a branch that going back
+/// left stay its newest one, and whatever the rule keeps for another reason. So do pinned ones, those that other runs were made
+/// from, what the run began from, and what a session that is not over went on from.
+Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run, const config::RunConfig& config);
+/// … by the configuration of the newest session.
+Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run);
 
 /// Removes what the plan lets go; failures are logged and the folder stays. Returns what is left, whole as far as is known,
 /// and was not re-read yet.

@@ -1,48 +1,70 @@
 #include "rundir/keep_rule.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace lathe::rundir {
 
 static constexpr std::size_t kVerifiedFloor = 2;
 
-std::vector<KeepChoice> chooseKept(const std::vector<CheckpointInfo>& all, const KeepRule& rule, const std::multimap<std::string, std::string>& wanted) {
-    std::map<std::string, std::string> reasons;   // folder -> why it stays
-    const auto keep = [&](const CheckpointInfo& info, const std::string& why) {
-        std::string& text = reasons[info.folder];
-        text += (text.empty() ? "" : ", ") + why;
-    };
-    std::vector<const CheckpointInfo*> newestFirst;
+static std::size_t count(std::int64_t wish, std::int64_t least) { return static_cast<std::size_t>(std::max(wish, least)); }
+
+std::vector<KeepChoice> chooseKept(const std::vector<CheckpointInfo>& all, const KeepRule& rule, const KeepFacts& facts) {
+    std::map<std::string, std::vector<KeepReason>> reasons;   // folder -> why it stays
+    const auto isLeft = [&](const CheckpointInfo* info) { return facts.left.contains(info->folder); };
+    std::vector<const CheckpointInfo*> usable;                // the line that goes on first, the newest first
     for (const CheckpointInfo& info : all)
-        if (info.problem.empty()) newestFirst.push_back(&info);
-    std::stable_sort(newestFirst.begin(), newestFirst.end(), [](const CheckpointInfo* a, const CheckpointInfo* b) {
-        return std::pair(a->session, a->step) > std::pair(b->session, b->step);
+        if (info.problem.empty()) usable.push_back(&info);
+    std::stable_sort(usable.begin(), usable.end(), [&](const CheckpointInfo* a, const CheckpointInfo* b) {
+        return std::tuple(!isLeft(a), a->session, a->step) > std::tuple(!isLeft(b), b->session, b->step);
     });
-    const auto last = static_cast<std::size_t>(std::max<std::int64_t>(rule.last, 1));
-    for (std::size_t i = 0; i < newestFirst.size() && i < last; ++i) keep(*newestFirst[i], "newest");
+    for (std::size_t i = 0; i < usable.size() && i < count(rule.last, 1) && (i == 0 || !isLeft(usable[i])); ++i) reasons[usable[i]->folder].push_back(KeepReason::Newest);
     const auto ranked = bestFirst(all, rule.metric, rule.higherIsBetter);
-    for (std::size_t i = 0; i < ranked.size() && i < static_cast<std::size_t>(std::max<std::int64_t>(rule.best, 0)); ++i) keep(*ranked[i], "best");
-    for (const CheckpointInfo* info : newestFirst) {
-        if (rule.every && info->step.value() % *rule.every == 0) keep(*info, "every " + std::to_string(*rule.every) + " updates");
-        if (info->pinned) keep(*info, "pinned");
-        const auto [from, to] = wanted.equal_range(info->folder);
-        for (auto why = from; why != to; ++why) keep(*info, why->second);
+    for (std::size_t i = 0; i < ranked.size() && i < count(rule.best, 0); ++i) reasons[ranked[i]->folder].push_back(KeepReason::Best);
+    for (const CheckpointInfo* info : usable) {
+        if (rule.every && info->step.value() % *rule.every == 0) reasons[info->folder].push_back(KeepReason::Every);
+        if (info->pinned) reasons[info->folder].push_back(KeepReason::Pinned);
+        const auto [from, to] = facts.wanted.equal_range(info->folder);
+        for (auto why = from; why != to; ++why) reasons[info->folder].push_back(why->second);
     }
     std::size_t verified = 0;
-    for (const CheckpointInfo* info : newestFirst) verified += info->verifiedNs > 0 && reasons.contains(info->folder) ? 1 : 0;
-    for (const CheckpointInfo* info : newestFirst) {
-        if (verified >= kVerifiedFloor || info->verifiedNs == 0 || reasons.contains(info->folder)) continue;
-        keep(*info, "one of the last two that were re-read and are whole");
+    for (const CheckpointInfo* info : usable) verified += info->verifiedNs > 0 && !isLeft(info) && reasons.contains(info->folder) ? 1 : 0;
+    for (const CheckpointInfo* info : usable) {
+        if (verified >= kVerifiedFloor) break;
+        if (info->verifiedNs == 0 || (reasons.contains(info->folder) && !isLeft(info))) continue;
+        if (!reasons.contains(info->folder)) reasons[info->folder].push_back(KeepReason::Verified);
         ++verified;
     }
     std::vector<KeepChoice> choices;
     for (const CheckpointInfo& info : all) {
-        if (info.isBeingWritten) choices.push_back({info.folder, true, "being written"});
-        else if (!info.problem.empty()) choices.push_back({info.folder, true, "cannot be used, and only people remove such"});
-        else if (const auto kept = reasons.find(info.folder); kept != reasons.end()) choices.push_back({info.folder, true, kept->second});
-        else choices.push_back({info.folder, false, "neither among the newest " + std::to_string(last) + " nor the best " + std::to_string(rule.best)});
+        if (info.isBeingWritten) choices.push_back({info.folder, {KeepReason::BeingWritten}});
+        else choices.push_back({info.folder, info.problem.empty() ? reasons[info.folder] : std::vector{KeepReason::Unusable}});
     }
     return choices;
+}
+
+static std::string textOf(KeepReason reason, const KeepRule& rule) {
+    switch (reason) {
+    case KeepReason::Newest: return "newest";
+    case KeepReason::Best: return "best";
+    case KeepReason::Every: return "every " + std::to_string(rule.every.value_or(1)) + " updates";
+    case KeepReason::Pinned: return "pinned";
+    case KeepReason::Parent: return "another run was made from it";
+    case KeepReason::InUse: return "in use";
+    case KeepReason::Origin: return "the run began from it";
+    case KeepReason::LeftBranch: return "newest of a branch that was left";
+    case KeepReason::Verified: return "one of the last two that were re-read and are whole";
+    case KeepReason::BeingWritten: return "being written";
+    case KeepReason::Unusable: return "cannot be used, and only people remove such";
+    }
+    return {};
+}
+
+std::string textOf(const KeepChoice& choice, const KeepRule& rule) {
+    if (!choice.kept()) return "neither among the newest " + std::to_string(count(rule.last, 1)) + " nor the best " + std::to_string(rule.best);
+    std::string text;
+    for (const KeepReason reason : choice.reasons) text += (text.empty() ? "" : ", ") + textOf(reason, rule);
+    return text;
 }
 
 }  // namespace lathe::rundir

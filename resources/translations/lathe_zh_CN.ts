@@ -977,8 +977,28 @@
             <translation>最新</translation>
         </message>
         <message>
-            <source>recent</source>
-            <translation>最近</translation>
+            <source>one of every so many</source>
+            <translation>每隔若干步保留</translation>
+        </message>
+        <message>
+            <source>another run was made from it</source>
+            <translation>有其他运行由它创建</translation>
+        </message>
+        <message>
+            <source>the run went on from it</source>
+            <translation>运行由它继续</translation>
+        </message>
+        <message>
+            <source>the run began from it</source>
+            <translation>运行由它开始</translation>
+        </message>
+        <message>
+            <source>newest of its branch</source>
+            <translation>其分支中最新</translation>
+        </message>
+        <message>
+            <source>re-read and whole</source>
+            <translation>已复查且完好</translation>
         </message>
         <message>
             <source>on an abandoned branch</source>

@@ -520,16 +520,16 @@
             <translation>保留最新</translation>
         </message>
         <message>
-            <source>Newest checkpoints that are kept.</source>
-            <translation>保留的最新检查点数。</translation>
+            <source>Newest checkpoints that are kept, of the line that goes on. Of a branch that was left by going back its newest one stays.</source>
+            <translation>在继续的主线上保留的最新检查点数。回退后离开的分支只保留其最新的一个。</translation>
         </message>
         <message>
             <source>Keep best</source>
             <translation>保留最佳</translation>
         </message>
         <message>
-            <source>Best checkpoints that are kept.</source>
-            <translation>保留的最佳检查点数。</translation>
+            <source>Best checkpoints that are kept, also on branches that were left.</source>
+            <translation>保留的最佳检查点数，也包括已离开的分支。</translation>
         </message>
         <message>
             <source>Keep every</source>

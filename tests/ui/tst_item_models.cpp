@@ -212,6 +212,7 @@ private Q_SLOTS:
         run.checkpoint(1, 200);
         run.checkpoint(1, 300);
         run.checkpoint(2, 200);
+        QVERIFY(replaceFile(FileSystem::real(), run.folder().sessionYaml(2), config::toYaml(config::load("digits-mlp")->config)).ok());
         auto session = std::make_shared<RunSession>(run.folder());
         models::CheckpointsModel model;
         QAbstractItemModelTester tester(&model, kStrict);
@@ -230,7 +231,14 @@ private Q_SLOTS:
         QVERIFY(best.isValid() && best.data(models::CheckpointsModel::BestRole).toBool());
         QVERIFY(!best.data(models::CheckpointsModel::AbandonedRole).toBool());
         QCOMPARE(best.siblingAtColumn(models::CheckpointsModel::Metrics).data().toString(), QStringLiteral("accuracy 0.9"));
-        QVERIFY(best.siblingAtColumn(models::CheckpointsModel::Kept).data().toString().contains(QStringLiteral("best")));
+        // Why they are kept is what the rule itself says.
+        const auto why = [&model](int session, std::int64_t step) {
+            return model.indexOf(QString::fromStdString(rundir::checkpointName(session, GlobalStep(step)))).siblingAtColumn(models::CheckpointsModel::Kept).data().toString();
+        };
+        QCOMPARE(why(1, 100), QStringLiteral("newest · best"));
+        QCOMPARE(why(2, 200), QStringLiteral("newest"));
+        QCOMPARE(why(1, 300), QStringLiteral("newest of its branch · on an abandoned branch"));
+        QCOMPARE(why(1, 200), QStringLiteral("makes room for the next one · on an abandoned branch"));
         session->editUser([](rundir::UserRecord& user) { user.pinned = {rundir::checkpointName(1, GlobalStep(200))}; });
         QTRY_VERIFY_WITH_TIMEOUT(model.indexOf(QString::fromStdString(rundir::checkpointName(1, GlobalStep(200)))).data(models::CheckpointsModel::PinnedRole).toBool(), kPatience);
         QVERIFY(!model.updatesAtRisk());  // it is over

@@ -190,16 +190,29 @@ QString CheckpointsModel::display(const CheckpointItem& item, int column) const 
     }
 }
 
+static QString textOf(rundir::KeepReason reason) {
+    using rundir::KeepReason;
+    switch (reason) {
+    case KeepReason::Newest: return CheckpointsModel::tr("newest");
+    case KeepReason::Best: return CheckpointsModel::tr("best");
+    case KeepReason::Every: return CheckpointsModel::tr("one of every so many");
+    case KeepReason::Pinned: return CheckpointsModel::tr("pinned");
+    case KeepReason::Parent: return CheckpointsModel::tr("another run was made from it");
+    case KeepReason::InUse: return CheckpointsModel::tr("the run went on from it");
+    case KeepReason::Origin: return CheckpointsModel::tr("the run began from it");
+    case KeepReason::LeftBranch: return CheckpointsModel::tr("newest of its branch");
+    case KeepReason::Verified: return CheckpointsModel::tr("re-read and whole");
+    case KeepReason::BeingWritten:
+    case KeepReason::Unusable: break;   // its problem is shown
+    }
+    return {};
+}
+
 QString CheckpointsModel::whyKept(const CheckpointItem& item) const {
     if (item.info.isBeingWritten) return tr("being written");
     if (!item.info.problem.empty()) return tr("cannot be used: %1").arg(toQt(item.info.problem));
     QStringList reasons;
-    if (item.info.best) reasons += tr("best");
-    if (item.info.pinned) reasons += tr("pinned");
-    const auto& all = m_session->checkpoints();
-    const auto newest = std::find_if(all.rbegin(), all.rend(), [](const CheckpointItem& each) { return each.info.problem.empty(); });
-    if (newest != all.rend() && newest->info.folder == item.info.folder) reasons += tr("newest");
-    if (reasons.isEmpty()) reasons += tr("recent");
+    for (const rundir::KeepReason reason : item.keptFor) reasons += textOf(reason);
     if (item.goesNext) reasons += tr("makes room for the next one");
     if (!item.onSurvivingLine) reasons += tr("on an abandoned branch");
     return reasons.join(QStringLiteral(" · "));

@@ -1,7 +1,6 @@
 #include "session/run_facts.h"
 
 #include "base/file_system.h"
-#include "launch/retention.h"
 #include "live/control_socket.h"
 
 #include <sys/stat.h>
@@ -58,7 +57,7 @@ RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, con
     if (facts.checkpointsStamp != checkpointsStamp || facts.user.pinned != pinned) {
         facts.checkpoints = rundir::listCheckpoints(run.checkpoints(), facts.user.pinned);
         if (rundir::isAlive(facts.standing.state)) std::erase_if(*facts.checkpoints, [](const auto& info) { return info.folder.starts_with('.'); });  // just being written
-        if (auto next = launch::goesNext(run); next.ok()) facts.goesNext = std::move(*next);
+        if (auto plan = launch::planRetention(run); plan.ok()) facts.plan = std::move(*plan);
     }
     return facts;
 }

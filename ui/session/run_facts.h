@@ -1,6 +1,7 @@
 // A look at the small files of a run folder, off the GUI thread.
 #pragma once
 
+#include "launch/retention.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/run_folder.h"
@@ -30,7 +31,7 @@ struct RunFacts {
     rundir::UserRecord user;
     std::string problem;                                          ///< run.json cannot be read: why
     std::optional<std::vector<rundir::CheckpointInfo>> checkpoints;  ///< nothing: as before
-    std::vector<std::string> goesNext;                            ///< with `checkpoints`: what the rule lets go with the next one
+    std::vector<launch::PlannedCheckpoint> plan;                  ///< with `checkpoints`: what the rule does with them; empty: none is known
     std::int64_t checkpointsStamp = 0;
     std::optional<rundir::MemoryRecord> memory;                   ///< where memory ran out in the newest session
     std::string status;                                           ///< the supervisor's own, as JSON, while the run is up here

@@ -151,7 +151,7 @@ struct RunSession::Impl {
     EventLog events;
     launch::TimeLeft timeLeft;
     std::vector<CheckpointItem> checkpoints;
-    std::vector<std::string> goesNext;
+    std::vector<launch::PlannedCheckpoint> plan;
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
     std::optional<StopStage> stopStage;
@@ -260,7 +260,7 @@ void RunSession::Impl::look() {
 void RunSession::Impl::takeFacts(RunFacts found) {
     const bool userDiffers = !sameUser(found.user, facts.user);
     auto newCheckpoints = std::move(found.checkpoints);
-    if (newCheckpoints) goesNext = std::move(found.goesNext);
+    if (newCheckpoints) plan = std::move(found.plan);
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
     const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
@@ -294,10 +294,15 @@ void RunSession::Impl::takeCheckpoints(std::vector<rundir::CheckpointInfo> found
     for (rundir::CheckpointInfo& info : found) {
         if (info.folder.starts_with(".") && rundir::isAlive(facts.standing.state)) continue;  // it is being written
         if (!info.problem.empty()) info.attempt = UpdateAttempt(info.step.value());           // as near as its name tells
-        CheckpointItem item{std::move(info), true};
+        CheckpointItem item;
+        item.info = std::move(info);
         // Session 0 holds what the run began from.
         item.onSurvivingLine = item.info.session == 0 || !loaded || data.onSurvivingLine(item.info.session, item.info.attempt.value());
-        item.goesNext = std::find(goesNext.begin(), goesNext.end(), item.info.folder) != goesNext.end();
+        const auto planned = std::find_if(plan.begin(), plan.end(), [&](const auto& one) { return one.info.folder == item.info.folder; });
+        if (planned != plan.end()) {
+            item.keptFor = planned->choice.reasons;
+            item.goesNext = planned->goesNext;
+        }
         checkpoints.push_back(std::move(item));
     }
     Q_EMIT q->checkpointsChanged();

@@ -8,6 +8,7 @@
 
 #include "base/counters.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"
 #include "session/run_data.h"
 
@@ -73,7 +74,8 @@ struct Eta {
 struct CheckpointItem {
     rundir::CheckpointInfo info;
     bool onSurvivingLine = true;
-    bool goesNext = false;   ///< the rule lets it go when the next one is saved
+    std::vector<rundir::KeepReason> keptFor;   ///< what the rule keeps it for; empty: it goes, or no rule is known
+    bool goesNext = false;                     ///< the rule lets it go when the next one is saved
 };
 
 class RunSession : public QObject {

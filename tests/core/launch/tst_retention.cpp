@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 using namespace lathe;
 using tests::FixtureRun;
@@ -27,9 +28,12 @@ class TestRetention : public QObject {
     std::string name(std::int64_t step) const { return rundir::checkpointName(1, GlobalStep(step)); }
     void save(std::int64_t step, const char* value) { m_run->checkpoint(1, step, {{"eval/" + config::bestMetric(m_config)->name, value}}); }
     Names next() const {
-        const auto names = launch::goesNext(m_run->folder());
-        if (!names) qFatal("%s", names.error().text().c_str());
-        return *names;
+        const auto plan = launch::planRetention(m_run->folder());
+        if (!plan) qFatal("%s", plan.error().text().c_str());
+        Names names;
+        for (const auto& one : *plan)
+            if (one.goesNext) names.push_back(one.info.folder);
+        return names;
     }
 
 private Q_SLOTS:
@@ -62,6 +66,49 @@ private Q_SLOTS:
         QVERIFY(std::find(names.begin(), names.end(), name(20)) == names.end());
         QVERIFY(std::find(names.begin(), names.end(), name(30)) != names.end());
         QVERIFY(std::find(names.begin(), names.end(), name(40)) == names.end());
+    }
+    /// The line that goes on keeps its newest; what going back left is not counted, and the newest of it stays.
+    void afterGoingBackTheLineThatGoesOnCounts() {
+        for (const std::int64_t step : {5, 10, 20, 30, 40}) save(step, "0.5");
+        m_config.checkpoint.keepBest = 0;
+        m_run->beginSession(2, "roll_back", 1, 20);
+        m_run->checkpoint(2, 25);
+        const auto plan = launch::planRetention(m_run->folder(), m_config);
+        QVERIFY(plan.ok());
+        std::map<std::string, std::string> why;
+        for (const auto& one : *plan) why[one.info.folder] = one.choice.kept() ? one.why : "";
+        const std::map<std::string, std::string> wanted = {{name(5), ""}, {name(10), ""}, {name(20), "newest"}, {name(30), ""},
+                                                           {name(40), "newest of a branch that was left"}, {rundir::checkpointName(2, GlobalStep(25)), "newest"}};
+        QCOMPARE(why, wanted);
+        launch::applyRetention(FileSystem::real(), m_run->folder(), m_config, m_run->writer(), {});
+        for (const auto& [folder, reason] : wanted) QCOMPARE(std::filesystem::exists(m_run->folder().checkpoints() / folder), !reason.empty());
+    }
+    /// A branch that was left and one that was left of it: each has its newest
+    void eachBranchThatWasLeftKeepsItsNewest() {
+        for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");
+        m_run->beginSession(2, "roll_back", 1, 20);
+        m_run->checkpoint(2, 25);
+        m_run->checkpoint(2, 28);
+        m_run->beginSession(3, "roll_back", 1, 10);
+        m_config.checkpoint.keepBest = 0;
+        m_config.checkpoint.keepLast = 1;
+        const auto plan = launch::planRetention(m_run->folder(), m_config);
+        QVERIFY(plan.ok());
+        Names kept;
+        for (const auto& one : *plan)
+            if (one.choice.kept()) kept.push_back(one.info.folder);
+        QCOMPARE(kept, (Names{name(10), name(30), rundir::checkpointName(2, GlobalStep(28))}));
+    }
+    /// Where a session's record cannot be read nobody knows what was left, and all are counted alike
+    void whereALineIsNotKnownNothingCountsAsLeft() {
+        for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");
+        m_run->beginSession(2, "roll_back", 1, 10);
+        QVERIFY(replaceFile(FileSystem::real(), m_run->folder().sessionJson(1), "{").ok());
+        m_config.checkpoint.keepBest = 0;
+        const auto plan = launch::planRetention(m_run->folder(), m_config);
+        QVERIFY(plan.ok());
+        QVERIFY(!(*plan)[0].choice.kept());
+        QVERIFY((*plan)[1].choice.kept() && (*plan)[2].choice.kept());
     }
     void whatIsToldIsWhatGoes() {
         for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");

@@ -19,21 +19,23 @@ static CheckpointInfo info(int session, std::int64_t step, const char* accuracy 
 
 static KeepRule rule(std::int64_t last, std::int64_t best, bool higherIsBetter = true) { return {last, best, std::nullopt, "eval/accuracy", higherIsBetter}; }
 
-using Wanted = std::multimap<std::string, std::string>;
+using Wanted = std::multimap<std::string, KeepReason>;
 using Steps = std::vector<std::int64_t>;
 
 /// Steps that stay.
-static Steps left(const std::vector<CheckpointInfo>& all, const KeepRule& rule, const Wanted& wanted = {}) {
+static Steps left(const std::vector<CheckpointInfo>& all, const KeepRule& rule, const KeepFacts& facts = {}) {
     Steps out;
-    const auto choices = chooseKept(all, rule, wanted);
+    const auto choices = chooseKept(all, rule, facts);
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (choices[i].folder != all[i].folder) qFatal("another order");
-        if (choices[i].kept) out.push_back(all[i].step.value());
+        if (choices[i].kept()) out.push_back(all[i].step.value());
     }
     return out;
 }
 
-static std::string whyOf(const std::vector<CheckpointInfo>& all, const KeepRule& rule, std::size_t i, const Wanted& wanted = {}) { return chooseKept(all, rule, wanted).at(i).why; }
+static std::string whyOf(const std::vector<CheckpointInfo>& all, const KeepRule& rule, std::size_t i, const KeepFacts& facts = {}) {
+    return textOf(chooseKept(all, rule, facts).at(i), rule);
+}
 
 class KeepRuleTest : public QObject {
     Q_OBJECT
@@ -54,7 +56,7 @@ private Q_SLOTS:
         std::vector<CheckpointInfo> all = {info(1, 10), info(1, 20), info(1, 30), info(1, 40), info(1, 50)};
         all[4].problem = "Incomplete";
         all[0].pinned = true;
-        const Wanted wanted = {{all[1].folder, "another run was made from it"}, {all[1].folder, "in use"}};
+        const KeepFacts wanted{Wanted{{all[1].folder, KeepReason::Parent}, {all[1].folder, KeepReason::InUse}}, {}};
         QCOMPARE(left(all, rule(1, 1), wanted), (Steps{10, 20, 40, 50}));
         QCOMPARE(whyOf(all, rule(1, 1), 1, wanted), std::string("another run was made from it, in use"));
         QCOMPARE(left(all, rule(0, 0)), (Steps{10, 40, 50}));  // the newest usable one stays whatever is asked
@@ -84,6 +86,20 @@ private Q_SLOTS:
         all[4].verifiedNs = 0;
         all[4].problem = "Damaged: model-00000.safetensors";  // and stays where it is, for people to judge
         QCOMPARE(left(all, rule(1, 0)), (Steps{30, 40, 50}));
+    }
+    /// After going back the newest of the line that goes on count, not those of what was left
+    void theNewestAreThoseOfTheLineThatGoesOn() {
+        std::vector<CheckpointInfo> all = {info(1, 10, "0.1"), info(1, 20), info(1, 30, "0.9"), info(1, 40), info(2, 25)};
+        KeepFacts facts{{{all[3].folder, KeepReason::LeftBranch}}, {all[2].folder, all[3].folder}};
+        QCOMPARE(left(all, rule(2, 0), facts), (Steps{20, 40, 25}));
+        QCOMPARE(left(all, rule(3, 0), facts), (Steps{10, 20, 40, 25}));
+        QCOMPARE(left(all, rule(2, 1), facts), (Steps{20, 30, 40, 25}));   // the best wherever it is
+        QCOMPARE(whyOf(all, rule(2, 1), 2, facts), std::string("best"));
+        for (CheckpointInfo& each : all) each.verifiedNs = 1;
+        all[4].verifiedNs = 0;
+        QCOMPARE(left(all, rule(1, 0), facts), (Steps{10, 20, 40, 25}));   // two whole ones of the line, too
+        all[4].problem = all[1].problem = all[0].problem = "Damaged";
+        QCOMPARE(left(all, rule(1, 0), facts), (Steps{10, 20, 30, 40, 25}));   // where the line has none left, what was left counts
     }
     void nothingIsNothing() { QVERIFY(chooseKept({}, rule(1, 1), {}).empty()); }
 };
