@@ -36,7 +36,8 @@ struct Options {
     std::string weights;           ///< export: "trained", "ema", or empty for what the run evaluates
     std::optional<std::int64_t> step;  ///< records: only those of this step
     std::string out;               ///< records: the folder to write files into
-    std::optional<std::string> since;  ///< runs: only what ended after this moment
+    std::optional<std::string> since;  ///< runs, events: only what ended or happened after this moment
+    std::vector<std::string> kinds;    ///< events: only those of these kinds
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
     std::vector<std::string> more; ///< names of series or records; further runs
@@ -66,6 +67,7 @@ ExitCode runs(const Options& options);
 ExitCode queue(const Options& options);
 ExitCode show(const Options& options);
 ExitCode series(const Options& options);
+ExitCode events(const Options& options);
 ExitCode record(const Options& options);
 ExitCode records(const Options& options);
 ExitCode compare(const Options& options);
@@ -83,6 +85,8 @@ ExitCode trash(const Options& options);
 ExitCode restore(const Options& options);
 ExitCode rebuildHistory(const Options& options);
 ExitCode overnight(const Options& options);
+ExitCode plugins(const Options& options);
+const char* pluginHelp();   ///< how one is made
 ExitCode selftest(const Options& options);
 ExitCode drill(const Options& options);
 ExitCode configReference(const Options& options);

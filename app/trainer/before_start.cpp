@@ -2,9 +2,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/suggest.h"
-#include "device/devices.h"
 #include "output.h"
-#include "rundir/safetensors_header.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -61,18 +59,6 @@ static Error dataInstead(const std::string& target) {
 Result<config::Loaded> loadTarget(const Options& options) {
     if (isData(options.target)) return dataInstead(options.target);
     return config::load(options.target);
-}
-
-std::vector<Problem> quickProblems(const config::RunConfig& config) {
-    std::vector<Problem> problems;
-    if (config.data.train.empty() || config::isCommand(config)) return problems;  // nothing of ours is trained
-    const auto add = [&](const char* key, const auto& result) {
-        if (!result) problems.push_back({result.error().key.empty() ? key : result.error().key, Severity::Error, result.error().text()});
-    };
-    add("data.train", dataset::glance(config.data, config.task));
-    if (!config.model.weights.empty()) add("model.weights", rundir::readSafetensorsHeader(config.model.weights));
-    if (config.parallel.device != "cpu") add("parallel.device", device::deviceOfRank(config.parallel.device, 0, static_cast<int>(config.parallel.ranks), device::gpus()));
-    return problems;
 }
 
 std::vector<Problem> chooseWorkspace(Options& options, const config::Loaded& loaded) {

@@ -9,10 +9,6 @@
 
 namespace lathe::trainer {
 
-/// What can be told in a moment beyond the configuration itself: data that are there, with their columns, a device that
-/// can train, a file of weights. Each with the key to set.
-std::vector<config::Problem> quickProblems(const config::RunConfig& config);
-
 /// config::load of the target. Data in its place (a folder of class folders, a CSV or IDX file) are a Usage error with the
 /// whole command that learns from them.
 Result<config::Loaded> loadTarget(const Options& options);

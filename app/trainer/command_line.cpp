@@ -43,7 +43,7 @@ constexpr std::array kVerbs = {
     Verb{"fork", "RUN@STEP", "A new run that goes on from a checkpoint with its entire state", Target | Settings | Detach | Curve | Sheet, fork},
     Verb{"start-from-weights", "RUN@STEP", "A new run that starts at step 0 with the weights of a checkpoint", Target | Settings | Detach | Sheet, startFromWeights},
     Verb{"check", "CONFIG", "Tell every problem of a configuration and its data, and what a run will take", Target | Settings, check},
-    Verb{"explain", "CONFIG", "Tell what one update does, in order: what is divided by what, which counter moves when", Target | Settings, explain},
+    Verb{"explain", "CONFIG", "Tell what one update does, in order, of a configuration or a RUN: what is divided by what, which counter moves when", Target | Settings, explain},
     Verb{"attach", "RUN", "Watch a run in the terminal; leaving (Ctrl-C) does not touch it", Target, attach},
     Verb{"stop", "RUN", "Finish the update, save and stop", Target, stop},
     Verb{"pause", "RUN", "Pause after this update; memory stays taken, or with --release is let go", Target, pause},
@@ -53,10 +53,11 @@ constexpr std::array kVerbs = {
     Verb{"runs", "", "List all runs", Nothing, runs},
     Verb{"show", "RUN", "Everything about a run", Target, show},
     Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
+    Verb{"events", "RUN", "Everything that happened in a run, in order: plan, evaluations, checkpoints, warnings, cuts of the rate, what the guard did …", Target, events},
     Verb{"record", "", "Record a script that runs already, in the background; its client calls this (see resources/python, resources/c)", Detach, record},
     Verb{"records", "RUN", "List what was recorded beside the curves (tables, texts, pictures …), or print those of some names; --out writes them as files", Target | More, records},
     Verb{"compare", "RUN", "Settings and results in which runs differ", Target | More, compare},
-    Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP or its folder)", Target, verify},
+    Verb{"verify", "CHECKPOINT", "Read every byte of a checkpoint (RUN@STEP, RUN for its newest, or its folder)", Target, verify},
     Verb{"eval", "RUN@STEP", "Evaluate a checkpoint on the evaluation data of its run", Target, eval},
     Verb{"export", "RUN", "Write weights, class names, preprocessing and a Python loader to the run's export folder: of the best checkpoint, or of RUN@STEP", Target, exportRun},
     Verb{"import", "FOLDER", "Take over TensorBoard event files: each folder with some becomes a run; again adds what is new", Target, importLogs},
@@ -68,13 +69,15 @@ constexpr std::array kVerbs = {
     Verb{"restore", "RUN", "Take a run out of the trash, or with RUN@STEP one of its checkpoints", Target, restore},
     Verb{"rebuild-history", "", "Make the index of all runs anew from their folders", Nothing, rebuildHistory},
     Verb{"overnight", "", "Tell what becomes of runs while nobody is there: log-out, sleep, memory, notification", Nothing, overnight},
+    Verb{"plugins", "", "List the plug-ins that a configuration can use; --help tells how one is built", Nothing, plugins},
     Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
     Verb{"drill", "", "Kill a small run of its own at random moments, resume it each time, and tell what was promised and what was seen", Nothing, drill},
     Verb{"config-reference", "", "Every setting with help, range and default", Nothing, configReference},
 };
 
 constexpr const char* kFooter =
-    "RUN is an id, the beginning of one, a name, a folder, or latest. RUN@STEP may also be RUN@best, RUN@latest or RUN@FOLDER.\n"
+    "RUN is an id, the beginning of one, a name, a folder, or latest. RUN@STEP may also be RUN@best, RUN@latest or RUN@FOLDER;\n"
+    "RUN alone is its newest checkpoint, and best or a step alone are those of the newest run.\n"
     "Exit codes: 0 completed, 2 bad usage or configuration, 3 failed, 4 stopped on request, 5 killed or interrupted,\n"
     "6 diverged, 7 memory exhausted, 8 in use by another process.";
 
@@ -131,6 +134,10 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_option("--step", options.step, "Only those of this step");
         command->add_option("--out", options.out, "Write each as a file into this new folder: .txt, .csv, .png or .jpg, .json");
     }
+    if (verb.action == events) {
+        command->add_option("--since", options.since, "Only what has happened since then: 8h, 90min, 2d, 03:12, 2026-11-29 or \"2026-11-29 22:00\"");
+        command->add_option("--kind", options.kinds, "Only events of this kind (warning, evaluation, checkpoint, guard …); may be repeated")->allow_extra_args(false);
+    }
     if (verb.action == runs) command->add_option("--since", options.since, "Only what has ended since then: 8h, 90min, 2d, 03:12, 2026-11-29 or \"2026-11-29 22:00\"");
     if (verb.action == importLogs) {
         command->add_flag("--follow", options.follow, "Go on as the files grow: the run is up until stopped or its files are silent");
@@ -149,6 +156,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
         command->add_flag("--dry-run", options.dryRun, "Then make a few real updates, an evaluation, a save and a resume in a scratch folder, and tell what came of it");
     if (verb.action == verify)
         command->add_flag("--replay", options.replay, "Make the updates after the checkpoint (RUN: the newest) once more in a scratch copy, and say whether they come out exactly as before");
+    if (verb.action == plugins) command->footer(pluginHelp());
     if (verb.action == drill) addDrillOptions(*command, options.drill);
     if (verb.action == stop) {
         CLI::Option* discard = command->add_flag("--discard", options.discard, "Stop without saving; tells what is lost before it does");

@@ -288,6 +288,8 @@ json showJson(const RunFolder& run) {
     if (manifest && manifest->parent)
         out["parent"] = {{"run", manifest->parent->run}, {"checkpoint", manifest->parent->checkpoint}, {"verb", manifest->parent->verb}};
     if (!manifest) out["problem"] = unreadableManifest(run, manifest.error());
+    const auto settings = launch::settingsOf(run);
+    out["settings"] = settings ? json(*settings) : json::object();
     out["preset"] = manifest ? manifest->preset : std::string();
     out["created"] = timeJson(manifest ? manifest->createdNs : 0);
     if (const auto user = rundir::readUser(run))

@@ -19,7 +19,10 @@ static constexpr std::int64_t kDryUpdates = 3;
 ExitCode superviseTrial(const launch::SupervisorOptions& first, rundir::RunLock lock, std::int64_t updates) {
     const ExitCode code = launch::superviseSession(first, std::move(lock));
     if (code != ExitCode::Completed) return code;
-    auto prepared = launch::prepareContinue(first.run, {{"run.max_updates=" + std::to_string(2 * updates)}, false});
+    const auto record = rundir::readSession(first.run, first.session);
+    const bool isTrial = record && record->trialUpdates > 0;
+    const launch::Changes changes = isTrial ? launch::Changes{{}, false, 2 * updates} : launch::Changes{{"run.max_updates=" + std::to_string(2 * updates)}};
+    auto prepared = launch::prepareContinue(first.run, changes);
     if (!prepared) {
         tell(prepared.error().text());
         return exitCodeOf(prepared.error().code);
@@ -57,7 +60,7 @@ std::vector<std::string> trialSentences(const json& facts) {
     std::vector<std::string> out;
     const auto has = [&](const char* key) { return facts.contains(key) && !facts.at(key).is_null(); };
     if (has("updates")) {
-        std::string line = "Trained " + std::to_string(facts.at("updates").get<std::int64_t>()) + " updates";
+        std::string line = "Trained " + std::to_string(facts.at("updates").get<std::int64_t>()) + " updates of the run for a trial";
         if (has("samples_per_second") && facts.at("samples_per_second").is_number())
             line += ", " + shortText(facts.at("samples_per_second").get<double>(), 3) + " samples/s at the end";
         out.push_back(line);
@@ -71,11 +74,15 @@ std::vector<std::string> trialSentences(const json& facts) {
 
 static Result<json> tried(const Options& options, const config::RunConfig& config) {
     LATHE_TRY_ASSIGN(const launch::Scratch scratch, launch::Scratch::make(workspaceOf(options)));
-    LATHE_TRY_ASSIGN(launch::Prepared prepared, launch::prepareRun(scratch.workspace(), config, {}));
+    LATHE_TRY_ASSIGN(launch::Prepared prepared, launch::prepareRun(scratch.workspace(), config, {}, kDryUpdates));
     const rundir::RunFolder run = prepared.run;
     ProgressLine line;
     launch::SupervisorOptions supervisor{run, prepared.session, -1, {}, {}};
-    if (!options.json) supervisor.glance = [&](const launch::Glance& glance) { line.show(glance); };
+    if (!options.json) supervisor.glance = [&](launch::Glance glance) {
+        glance.plannedSteps.reset();   // it ends long before that
+        glance.secondsLeft.reset();
+        line.show(glance);
+    };
     static_cast<void>(superviseTrial(supervisor, std::move(prepared.lock), kDryUpdates));
     if (!options.json) line.finish();
     return trialJson(run);
@@ -84,7 +91,9 @@ static Result<json> tried(const Options& options, const config::RunConfig& confi
 ExitCode dryRun(const Options& options, const config::RunConfig& config) {
     launch::holdStopSignals();
     config::RunConfig trial = config;
-    config::makeTrial(trial, kDryUpdates);
+    trial.evaluation.maxBatches = std::min(kDryUpdates, trial.evaluation.maxBatches.value_or(kDryUpdates));
+    trial.evaluation.patience.reset();
+    trial.evaluation.restoreBest = false;
     trial.telemetry.tensorboard.clear();
     const auto facts = tried(options, trial);
     if (!facts) return fail(options, facts.error());

@@ -14,6 +14,7 @@ namespace lathe::trainer {
 
 /// Supervises the prepared session and, when it has completed, one more of the same run that makes `updates` more from its
 /// checkpoint. `first`: options of the first session; only its glance goes for the second one too.
+/// Where that is a trial by its record (rundir::SessionRecord) the second one is, too; else run.max_updates is raised.
 ExitCode superviseTrial(const launch::SupervisorOptions& first, rundir::RunLock lock, std::int64_t updates);
 
 /// What a trial in `run` showed: {ok, problem, updates, eval_samples, checkpoint_bytes, resume, samples_per_second, seconds}.

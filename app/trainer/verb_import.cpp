@@ -1,6 +1,7 @@
 // TensorBoard logs as runs: read once, or followed while they grow.
 #include "actions.h"
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/apart.h"
@@ -10,6 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdio>
+#include <optional>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
@@ -71,6 +75,43 @@ static ExitCode answerFollowing(const Options& options, const std::filesystem::p
     return ExitCode::Completed;
 }
 
+/// Of what is followed here: each run once by its name, then a line that goes on with it (on a terminal), or one now and then.
+class FollowLine {
+public:
+    FollowLine() : m_terminal(::isatty(STDERR_FILENO) == 1) {}
+    ~FollowLine() { end(); }
+    FollowLine(const FollowLine&) = delete;
+    FollowLine& operator=(const FollowLine&) = delete;
+
+    void show(const std::vector<launch::ImportedFolder>& followed) {
+        std::int64_t points = 0;
+        for (const auto& folder : followed) {
+            points += folder.count.points;
+            if (!m_known.insert(folder.source).second) continue;
+            end();
+            tell("Following " + displayName(folder.run) + " (" + folder.source.string() + ")");
+        }
+        const std::string text = std::to_string(followed.size()) + (followed.size() == 1 ? " run is" : " runs are") + " followed · " + std::to_string(points) + " points read";
+        const std::int64_t now = Clock::system().monotonicNs();
+        if (!m_terminal && m_shownNs != 0 && now - m_shownNs < kPlainEveryNs) return;
+        m_shownNs = now;
+        if (!m_terminal) return tell(text);
+        std::fprintf(stderr, "\r\033[J%s", text.c_str());
+        std::fflush(stderr);
+        m_open = true;
+    }
+
+private:
+    void end() {
+        if (std::exchange(m_open, false)) std::fputc('\n', stderr);
+    }
+    static constexpr std::int64_t kPlainEveryNs = 5'000'000'000;
+    const bool m_terminal;
+    bool m_open = false;
+    std::int64_t m_shownNs = 0;
+    std::set<std::filesystem::path> m_known;
+};
+
 ExitCode importLogs(const Options& options) {
     launch::ImportOptions what;
     what.workspace = std::filesystem::absolute(workspaceOf(options));
@@ -93,8 +134,14 @@ ExitCode importLogs(const Options& options) {
         }
         return answerFollowing(options, what.folder);
     }
-    if (options.follow && !options.json) tell("Following " + what.folder.string() + "; Ctrl-C ends it");
+    std::optional<FollowLine> line;
+    if (options.follow && !options.json) {
+        tell("Looking for event files in " + what.folder.string() + " and below; Ctrl-C ends it");
+        line.emplace();
+        what.following = [&](const std::vector<launch::ImportedFolder>& followed) { line->show(followed); };
+    }
     const auto report = launch::importFolder(what);
+    line.reset();
     return report ? answer(options, *report) : fail(options, report.error());
 }
 

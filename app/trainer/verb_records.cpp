@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <functional>
 #include <optional>
 
@@ -61,7 +62,8 @@ static Result<void> visit(const store::RunReader& reader, const store::RecordSum
 /// Prints records one by one, or writes each as a file.
 class Printer {
 public:
-    Printer(const Options& options, const rundir::RunFolder& run, std::optional<RecordFiles> files) : m_options(options), m_run(run), m_files(std::move(files)) {
+    /// `named`: records of several names come, so that each line says which it is of.
+    Printer(const Options& options, const rundir::RunFolder& run, std::optional<RecordFiles> files, bool named) : m_options(options), m_run(run), m_files(std::move(files)), m_named(named) {
         if (m_options.json) print("[");
     }
     void take(const live::RecordFrame& record) {
@@ -70,7 +72,7 @@ public:
         if (said) out[m_files ? "file" : "content"] = *said;
         else out["problem"] = said.error().text();
         m_problems += said ? 0 : 1;
-        const std::string before = "step " + std::to_string(record.step) + ": ";
+        const std::string before = (m_named ? record.name + ", " : std::string()) + "step " + std::to_string(record.step) + ": ";
         if (m_options.json) print((m_count == 0 ? "" : ",") + out.dump());
         else if (!said) tell(before + said.error().text());
         else print(before + (said->is_string() ? said->get<std::string>() : said->dump()));
@@ -93,6 +95,7 @@ private:
     const Options& m_options;
     const rundir::RunFolder& m_run;
     std::optional<RecordFiles> m_files;
+    const bool m_named;
     std::size_t m_count = 0, m_problems = 0;
 };
 
@@ -129,10 +132,12 @@ ExitCode records(const Options& options) {
         if (!made) return fail(options, made.error());
         files = std::move(*made);
     }
-    Printer printer(options, *run, std::move(files));
-    for (const auto& one : *names) {
-        const bool wanted = std::any_of(options.more.begin(), options.more.end(), [&](const std::string& name) { return isCalled(one, name); });
-        if (!options.more.empty() && !wanted) continue;
+    std::vector<store::RecordSummary> chosen;
+    std::copy_if(names->begin(), names->end(), std::back_inserter(chosen), [&](const store::RecordSummary& one) {
+        return options.more.empty() || std::any_of(options.more.begin(), options.more.end(), [&](const std::string& name) { return isCalled(one, name); });
+    });
+    Printer printer(options, *run, std::move(files), chosen.size() > 1);
+    for (const auto& one : chosen) {
         const auto visited = visit(**reader, one, options.step, [&](const live::RecordFrame& record) { printer.take(record); });
         if (!visited) return fail(options, visited.error());
     }

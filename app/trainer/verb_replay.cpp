@@ -14,14 +14,12 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
-/// RUN@WHICH, or RUN: its newest usable checkpoint.
-static Result<std::pair<rundir::RunFolder, std::string>> whatToReplay(const Options& options) {
-    if (options.target.find('@') != std::string::npos) return launch::findCheckpoint(workspaceOf(options), options.target);
-    LATHE_TRY_ASSIGN(const rundir::RunFolder run, targetRun(options));
-    LATHE_TRY(launch::refuseWithoutCheckpoints(run));
-    const std::string newest = launch::newestOnLine(run);
-    if (newest.empty()) return Error{ErrorCode::NotFound, run.name() + " has no usable checkpoint to replay from", {}, {}};
-    return std::pair(run, newest);
+/// The copy has the checkpoint under a name of its own, which nobody else knows.
+static std::string inWordsOfTheRun(std::string text, const rundir::RunFolder& copy, const std::string& checkpoint) {
+    const auto record = rundir::readSession(copy, 1);
+    const std::string own = record ? record->checkpoint : std::string();
+    for (std::size_t at = 0; !own.empty() && (at = text.find(own, at)) != std::string::npos; at += checkpoint.size()) text.replace(at, own.size(), checkpoint);
+    return text;
 }
 
 /// The report that the session of a scratch copy made.
@@ -42,11 +40,11 @@ static Result<json> replayed(const Options& options, const rundir::RunFolder& ru
     const json report = newestReport(copy, 1);
     if (report.is_object()) return report;
     const auto standing = launch::standingOf(copy);
-    return Error{ErrorCode::Internal, "The replay ended before it could compare anything: " + standing.why, {}, {}};
+    return Error{ErrorCode::Internal, "The replay ended before it could compare anything: " + inWordsOfTheRun(standing.why, copy, checkpoint), {}, {}};
 }
 
 ExitCode replay(const Options& options) {
-    const auto what = whatToReplay(options);
+    const auto what = launch::findCheckpoint(workspaceOf(options), options.target);
     if (!what) return fail(options, what.error());
     const auto report = replayed(options, what->first, what->second);
     if (!report) return fail(options, report.error());

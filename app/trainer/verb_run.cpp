@@ -3,13 +3,13 @@
 #include "before_start.h"
 #include "config/command_text.h"
 #include "config/config.h"
+#include "look_ahead.h"
 #include "output.h"
 #include "problems.h"
 #include "start.h"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -51,13 +51,13 @@ ExitCode run(const Options& options) {
     const config::RunConfig before = loaded->config;
     config::applySettings(*loaded, settingsOf(options));
     if (!config::isCommand(loaded->config)) nameFromSettings(before, *loaded);
-    auto problems = config::check(*loaded);
-    const auto add = [&](std::vector<config::Problem> more) { std::move(more.begin(), more.end(), std::back_inserter(problems)); };
-    if (!config::hasErrors(problems)) add(quickProblems(loaded->config));
     Options here = options;
-    add(chooseWorkspace(here, *loaded));
+    std::vector<config::Problem> problems = chooseWorkspace(here, *loaded);
+    const Outlook outlook = lookAhead(*loaded, workspaceOf(here), Depth::WhatRefuses);
+    problems.insert(problems.begin(), outlook.problems.begin(), outlook.problems.end());
     if (config::hasErrors(problems)) return failWith(options, problems);
     tellProblems(problems);
+    if (options.detach || options.queue) tellProblems(outlook.doubts);   // else the run itself says them here
     if (config::isCommand(loaded->config)) tellUnused(options.settings);
     return start(here, launch::prepareRun(workspaceOf(here), loaded->config, loaded->preset), loaded->trialUpdates);
 }

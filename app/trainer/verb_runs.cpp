@@ -87,7 +87,7 @@ ExitCode runs(const Options& options) {
               + padded(bestText(row), 24) + cell(row, "created"));
     for (const json& row : list) {
         if (row.contains("problem")) tell(row["problem"].get<std::string>());
-        else if (row["state"] == "lost") tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
+        else if (row["state"] == "lost" || (row["state"] == "paused" && !row["why"].get<std::string>().empty())) tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
     }
     const auto workspace = workspaceOf(options);
     if (const std::string disk = launch::outlookText(launch::diskOutlook(workspace), workspace); !disk.empty()) tell(disk);

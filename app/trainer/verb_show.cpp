@@ -80,6 +80,13 @@ static void printRecords(const json& facts) {
         print("  " + text(row.at("type")) + " " + text(row.at("name")) + ": " + text(row.at("count")) + ", steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")));
 }
 
+/// What an import found of them: its configuration stands nowhere else.
+static void printImported(const json& facts) {
+    if (facts.at("kind") != "imported" || facts.at("settings").empty()) return;
+    print("settings, as the logs tell them:");
+    for (const auto& [name, value] : facts.at("settings").items()) print("  " + name + ": " + text(value));
+}
+
 static void printGroups(const json& facts) {
     if (facts.at("groups").empty()) return;
     print("parameters:");
@@ -133,6 +140,7 @@ ExitCode show(const Options& options) {
     }
     printCommand(facts);
     if (!facts.at("best").is_null()) print(bestText(facts.at("best"), !facts.at("command").is_null()));
+    printImported(facts);
     printGroups(facts);
     print("sessions:");
     printSessions(facts);

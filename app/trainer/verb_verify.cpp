@@ -13,14 +13,13 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
-/// RUN@WHICH, or the folder of a checkpoint. One that is named by its folder need not be usable.
+/// RUN@WHICH and the like, or the folder of a checkpoint. One that is named by its folder need not be usable.
 static Result<std::filesystem::path> checkpointFolder(const Options& options) {
     std::error_code ignored;
-    if (options.target.find('@') == std::string::npos || std::filesystem::is_directory(options.target, ignored)) {
-        if (std::filesystem::is_directory(options.target, ignored))
-            return std::filesystem::absolute(options.target, ignored).lexically_normal();
-        return Error{ErrorCode::NotFound, "No checkpoint folder " + options.target + "; give one, or RUN@STEP", {}, {}};
-    }
+    const std::filesystem::path given = std::filesystem::path(options.target);
+    const bool isNamedSo = rundir::parseCheckpointName(given.filename().string()).has_value();
+    if (std::filesystem::is_directory(given, ignored) && (isNamedSo || std::filesystem::exists(given / "manifest.json", ignored)))
+        return std::filesystem::absolute(options.target, ignored).lexically_normal();
     LATHE_TRY_ASSIGN(const auto found, launch::findAnyCheckpoint(workspaceOf(options), options.target));
     return found.first.checkpoints() / found.second;
 }

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "engine/session/inspect.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace lathe::worker {
@@ -35,7 +36,9 @@ ExitCode usage(const char* text) {
 
 ExitCode describe(const Arguments& arguments) {
     const std::string config = option(arguments, "--config");
-    return config.empty() ? usage("lathe-worker describe --config FILE_OR_PRESET") : print(engine::describeConfig(config));
+    const auto has = [&](const char* flag) { return std::find(arguments.begin(), arguments.end(), flag) != arguments.end(); };
+    if (config.empty()) return usage("lathe-worker describe --config FILE_OR_PRESET [--checkpoint FOLDER [--weights-only] [--new-curve]]");
+    return print(engine::describeConfig(config, {option(arguments, "--checkpoint"), has("--weights-only"), has("--new-curve")}));
 }
 
 ExitCode explain(const Arguments& arguments) {

@@ -30,6 +30,13 @@ stdfs::path resourceFolder() {
     return LATHE_SOURCE_RESOURCES;
 }
 
+stdfs::path pluginFolder() {
+    if (const char* folder = std::getenv("LATHE_PLUGINS"); folder && *folder) return folder;
+    if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) return stdfs::path(data) / "lathe" / "plugins";
+    const char* home = std::getenv("HOME");
+    return stdfs::path(home && *home ? home : "/nonexistent") / ".local" / "share" / "lathe" / "plugins";
+}
+
 stdfs::path workspaceFolder(const stdfs::path& chosen) {
     if (!chosen.empty()) return stdfs::absolute(chosen);
     if (const char* folder = std::getenv("LATHE_WORKSPACE"); folder && *folder) return stdfs::absolute(folder);

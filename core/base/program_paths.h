@@ -14,4 +14,7 @@ std::filesystem::path resourceFolder();
 /// --workspace beats $LATHE_WORKSPACE beats ~/lathe. `chosen` may be empty. Always absolute.
 std::filesystem::path workspaceFolder(const std::filesystem::path& chosen = {});
 
+/// $LATHE_PLUGINS, else $XDG_DATA_HOME/lathe/plugins, else ~/.local/share/lathe/plugins.
+std::filesystem::path pluginFolder();
+
 }  // namespace lathe

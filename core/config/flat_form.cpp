@@ -3,6 +3,7 @@
 #include "base/number_text.h"
 #include "config/config_paths.h"
 #include "config/nearest.h"
+#include "config/synonyms.h"
 #include "config/node_value.h"
 
 #include <algorithm>
@@ -236,7 +237,7 @@ private:
             if (key == "format" || std::find(flatKeys().begin(), flatKeys().end(), key) != flatKeys().end()) continue;
             const Field* field = Schema::builtin().find(key);
             if (!field) {
-                const std::string near = nearestWord(key, flatKeys());
+                const std::string other = synonymOf(key), near = other.empty() ? nearestWord(key, flatKeys()) : other;
                 tell(Severity::Error, key, "The flat form has no key \"" + key + "\" (line " + std::to_string(node.line) + ")" +
                                                (near.empty() ? "; settings beyond it are written with their section, for example data.train: folder" : "; did you mean " + near + "?"));
                 continue;

@@ -7,6 +7,7 @@
 #include "config/config_paths.h"
 #include "config/flat_form.h"
 #include "config/nearest.h"
+#include "config/synonyms.h"
 #include "config/node_value.h"
 #include "config/plugin_list.h"
 #include "config/yaml_tree.h"
@@ -63,8 +64,8 @@ void unknownTopKey(const std::string& key, const YamlNode& node, std::vector<Pro
         const std::size_t dot = own.find('.');
         hint = "; here it stands as " + own.substr(dot + 1) + " in the section " + own.substr(0, dot);
     } else {
-        const std::string field = fieldCalled(key);
-        const std::string near = field.empty() ? nearestWord(key, sectionNames()) : field;
+        const std::string field = fieldCalled(key), other = synonymOf(key);
+        const std::string near = !field.empty() ? field : !other.empty() ? other : nearestWord(key, sectionNames());
         hint = near.empty() ? didYouMean(Schema::builtin().nearest(key)) : didYouMean(near);
     }
     problems.push_back({key, Severity::Error, "There is no section \"" + key + "\"" + onLine(node) + hint});

@@ -36,6 +36,13 @@ std::string nearestWord(std::string_view word, std::span<const std::string> know
         best = changes;
         found = candidate;
     }
+    if (!found.empty() || word.size() < 3) return found;
+    // A word that was not written to its end, if it can only be one.
+    for (const std::string& candidate : known) {
+        if (!candidate.starts_with(word)) continue;
+        if (!found.empty() && found != candidate) return {};
+        found = candidate;
+    }
     return found;
 }
 

@@ -8,7 +8,7 @@
 namespace lathe::config {
 
 /// The word of `known` that takes the fewest changes (insert, delete, replace, swap of neighbours) from `word`,
-/// or empty when all are further away than a third of its length (at least 2).
+/// or, where all are further away than a third of its length (at least 2), the only one that begins with it; else empty.
 std::string nearestWord(std::string_view word, std::span<const std::string> known);
 
 }  // namespace lathe::config

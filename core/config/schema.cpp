@@ -2,6 +2,7 @@
 
 #include "config/describe.h"
 #include "config/nearest.h"
+#include "config/synonyms.h"
 #include "config/sections.h"
 
 #include <cmath>
@@ -154,6 +155,7 @@ std::string Schema::nearest(std::string_view key) const {
     const std::string close = nearestWord(fieldName, here);
     if (close == fieldName) return sectionName + "." + close;
     const std::string anywhere = nearestWord(fieldName, everywhere);
+    if (const std::string other = synonymOf(fieldName); !other.empty() && anywhere != fieldName && !other.ends_with("." + close)) return other;
     if (!close.empty() && anywhere != fieldName) return sectionName + "." + close;
     for (const Section& section : m_sections)
         for (const Field& field : section.fields)

@@ -32,14 +32,6 @@ void checkLength(const RunConfig& config, Problems& problems) {
     const auto& run = config.run;
     if (!run.epochs && !run.maxUpdates)
         error(problems, "run.epochs", "The run has no end: give epochs, max_updates or both");
-    const auto& schedule = config.schedule;
-    const bool isMeasured = isVisible(*Schema::builtin().find("schedule.total_updates"), toValues(config));
-    if (run.maxUpdates && schedule.warmupUpdates > *run.maxUpdates)
-        warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the run ends after " +
-                std::to_string(*run.maxUpdates) + ": the learning rate never reaches its peak");
-    else if (schedule.totalUpdates && isMeasured && schedule.warmupUpdates > *schedule.totalUpdates)
-        warning(problems, "schedule.warmup_updates", "Warm-up takes " + std::to_string(schedule.warmupUpdates) + " updates and the schedule spans only " +
-                std::to_string(*schedule.totalUpdates) + ": the learning rate never reaches its peak");
 }
 
 void checkSchedule(const RunConfig& config, Problems& problems) {

@@ -67,10 +67,11 @@ Result<Source> sourceOf(const config::DataSection& data, const config::TaskSecti
 }
 
 Result<std::unique_ptr<Dataset>> openPart(const config::DataSection& data, const config::TaskSection& task, Part part,
-                                          const Dataset* like, const Progress& progress, bool onDemand) {
+                                          const Dataset* like, const Progress& progress, bool onDemand, bool anySize) {
     LATHE_TRY_ASSIGN(Source source, sourceOf(data, task, part, progress));
     source.like = like;
     source.onDemand = onDemand;
+    source.anySize = anySize;
     return openSource(source);
 }
 
@@ -138,12 +139,17 @@ Thumbnail Dataset::captioned(std::int64_t sample) const {
 
 Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Dataset* like, const Progress& progress) {
-    return openPart(data, task, part, like, progress, false);
+    return openPart(data, task, part, like, progress, false, false);
+}
+
+Result<std::unique_ptr<Dataset>> survey(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                        const Dataset* like, const Progress& progress) {
+    return openPart(data, task, part, like, progress, true, false);
 }
 
 Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Progress& progress) {
-    return openPart(data, task, part, nullptr, progress, true);
+    return openPart(data, task, part, nullptr, progress, true, true);
 }
 
 Result<void> glance(const config::DataSection& data, const config::TaskSection& task) {

@@ -113,8 +113,13 @@ enum class Part { Train, Eval };
 Result<std::unique_ptr<Dataset>> open(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Dataset* like = nullptr, const Progress& progress = {});
 
-/// For the form: as open(), but of pictures only the headers are read (and what looks cut short is decoded), and pictures
-/// of different sizes are allowed. Good for info() and thumbnail(); input() decodes on demand and needs one size.
+/// To know beforehand what open() would say: the same rules and errors, but of pictures only the headers are read (and what
+/// looks cut short is decoded); input() decodes on demand.
+Result<std::unique_ptr<Dataset>> survey(const config::DataSection& data, const config::TaskSection& task, Part part,
+                                        const Dataset* like = nullptr, const Progress& progress = {});
+
+/// For the form: as survey(), but pictures of different sizes are allowed. Good for info() and thumbnail(); input() needs one
+/// size.
 Result<std::unique_ptr<Dataset>> scan(const config::DataSection& data, const config::TaskSection& task, Part part,
                                       const Progress& progress = {});
 

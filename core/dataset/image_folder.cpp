@@ -159,7 +159,7 @@ Result<void> chooseSize(const Source& source, const std::vector<ImageFile>& file
         return file.why.empty() && (file.header.width != first.header.width || file.header.height != first.header.height);
     });
     if (other != files.end()) {
-        if (source.onDemand) return {};
+        if (source.anySize) return {};
         return dataError("Pictures differ in size (" + sizeText(first) + ", " + sizeText(*other) + " pixels): set data.image_size",
                          "data.image_size");
     }

@@ -20,6 +20,7 @@ struct Source {
     std::filesystem::path labels;
     std::string labelsKey = "data.train_labels";
     bool onDemand = false;          ///< image folders: look at headers only, decode when asked
+    bool anySize = false;           ///< image folders: pictures may differ in size
 
     bool classification() const { return task.name == "classification"; }
     /// Stopped when the caller of open() wants to end.

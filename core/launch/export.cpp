@@ -114,7 +114,6 @@ Result<std::vector<std::string>> exportCheckpoint(const rundir::RunFolder& run, 
 
 Result<std::string> exportBest(const rundir::RunFolder& run) {
     const auto best = bestCheckpoint(run);
-    if (!best && best.error().code == ErrorCode::NotFound) return std::string();
     if (!best) return best.error();
     LATHE_TRY(exportCheckpoint(run, *best));
     return "The weights of the best evaluation, those of " + *best + ", are left in " + run.exportFolder().filename().string();

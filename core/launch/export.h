@@ -18,8 +18,8 @@ enum class ExportedWeights { AsEvaluated, Trained, Means };
 /// are asked for and none were kept.
 Result<std::vector<std::string>> exportCheckpoint(const rundir::RunFolder& run, const std::string& checkpoint, ExportedWeights weights = ExportedWeights::AsEvaluated);
 
-/// For evaluation.restore_best: exports the best checkpoint. A sentence of what was done, or empty where there is no best
-/// one yet.
+/// For evaluation.restore_best: exports the best checkpoint. A sentence of what was done; NotFound where no usable
+/// checkpoint has a value to be the best by.
 Result<std::string> exportBest(const rundir::RunFolder& run);
 
 }  // namespace lathe::launch

@@ -106,11 +106,11 @@ const std::optional<Ended>& FrameBook::ended(int rank) const {
 void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
-    static constexpr std::array<std::string_view, 14> kToSay = {"warning", "error", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
+    static constexpr std::array<std::string_view, 15> kToSay = {"warning", "error", "rate_cut", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
                                                               "micro_batch_halved", "evaluation_halved", "micro_batch_limit", "hang", "hang_over", "restarted"};
     if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
         m_said.push_back(event->text);
-    if (event->kind == "holds") m_holds = true;
+    if (event->kind == "holds") m_holds = event->text;
     else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
     else if (event->kind == "plan") bookPlan(*event);

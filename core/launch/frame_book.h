@@ -39,8 +39,8 @@ public:
     /// Sentences that a person at a terminal should read, since the last call.
     std::vector<std::string> takeSaid() { return std::exchange(m_said, {}); }
     std::optional<double> last(const std::string& series) const;
-    /// Whether the worker has paused by itself since the last call.
-    bool takeHold() { return std::exchange(m_holds, false); }
+    /// Why the worker has paused by itself since the last call (may be empty); nothing where it has not.
+    std::optional<std::string> takeHold() { return std::exchange(m_holds, std::nullopt); }
 
 private:
     void takePoints(int ring, const live::Frame& frame);
@@ -70,7 +70,7 @@ private:
     std::vector<std::string> m_said;
     std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0;
     std::optional<std::pair<std::int64_t, std::int64_t>> m_programSteps;
-    bool m_holds = false;
+    std::optional<std::string> m_holds;
     const bool m_fromProgram;     ///< not our trainer: attempts only count arrivals
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
     int m_saves = 0, m_failedSaves = 0;

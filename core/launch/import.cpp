@@ -137,6 +137,7 @@ private:
     bool scan();
     void takeIn(const std::string& relative, bool several);
     std::optional<Reason> turn(Followed& followed);
+    void tellFollowed();
     bool wait();
     bool isOld(const Stamp& stamp) const;
 
@@ -150,7 +151,8 @@ private:
     std::set<std::string> m_told;
     ImportSources m_sources;
     std::uint64_t m_bytesBefore = 0;
-    std::int64_t m_scannedNs = 0, m_newsNs = 0;
+    std::int64_t m_scannedNs = 0, m_newsNs = 0, m_toldNs = -1;   ///< m_toldNs: of the news that were told last
+    std::size_t m_toldRuns = 0;
 };
 
 std::string Import::nameOf(const std::string& relative, bool several) const {
@@ -309,6 +311,15 @@ std::optional<Reason> Import::turn(Followed& followed) {
     return static_cast<double>(now() - followed.newsNs) / 1e9 < m_options.idleSeconds ? std::nullopt : std::optional(Reason::Silent);
 }
 
+void Import::tellFollowed() {
+    if (!m_options.following || (m_toldNs == m_newsNs && m_toldRuns == m_followed.size())) return;
+    m_toldNs = m_newsNs;
+    m_toldRuns = m_followed.size();
+    std::vector<ImportedFolder> all;
+    for (const auto& [relative, followed] : m_followed) all.push_back({followed.run->folder(), followed.run->run(), followed.run->isNew(), followed.run->count(), State::Running});
+    m_options.following(all);
+}
+
 /// Until something has changed, a request comes or a turn is over; true: folders may be new.
 bool Import::wait() {
     std::vector<pollfd> what = {{m_signals.get(), POLLIN, 0}, {m_changes.get(), POLLIN, 0}};
@@ -347,6 +358,7 @@ Result<ImportReport> Import::follow() {
             finish(std::move(it->second.run), *reason, it->second.problem);
             it = m_followed.erase(it);
         }
+        tellFollowed();
         if (!m_followed.empty()) continue;
         if (!m_unwanted.empty() || static_cast<double>(now() - m_newsNs) / 1e9 >= m_options.idleSeconds) break;
     }

@@ -13,6 +13,15 @@
 
 namespace lathe::launch {
 
+/// What became of one folder, or is becoming of it.
+struct ImportedFolder {
+    std::filesystem::path source;
+    rundir::RunFolder run;
+    bool isNew = false;            ///< the run was made now
+    ImportCount count;
+    rundir::State state = rundir::State::Completed;
+};
+
 struct ImportOptions {
     std::filesystem::path workspace, folder;
     std::string name;              ///< of new runs, or before the sub-folder's where there are several; empty: the folder's
@@ -20,15 +29,7 @@ struct ImportOptions {
     double idleSeconds = 1800;     ///< follow: a run whose files are silent for so long has ended
     int readyFd = -1;              ///< follow: one byte is written here once what is there is read and the runs are up
     std::function<void(std::uint64_t bytes)> progress;  ///< now and then, bytes read so far
-};
-
-/// What became of one folder.
-struct ImportedFolder {
-    std::filesystem::path source;
-    rundir::RunFolder run;
-    bool isNew = false;            ///< the run was made now
-    ImportCount count;
-    rundir::State state = rundir::State::Completed;
+    std::function<void(const std::vector<ImportedFolder>& followed)> following = {};  ///< follow: whenever something new has come, or a run less is followed
 };
 
 struct ImportReport {

@@ -3,6 +3,7 @@
 #include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/going_on.h"
+#include "launch/undo.h"
 #include "launch/worker_answer.h"
 #include "plan/schedule.h"
 #include "rundir/checkpoint_manifest.h"
@@ -25,7 +26,6 @@ using rundir::RunFolder;
 
 namespace {
 
-constexpr std::uint64_t kLargestRecord = 1 << 20;  // of trainer.json
 constexpr std::int64_t kCurvePoints = 160;
 
 std::string textOf(const Field& field, const Values& values) {
@@ -83,35 +83,6 @@ std::vector<SheetRow> rowsOf(GoOn verb, const RunConfig& configBefore, const Run
     return rows;
 }
 
-/// What the checkpoint carries of the learning rate, see engine/train/curve.h.
-struct StoredCurve {
-    std::optional<std::int64_t> length;
-    double plateauScale = 1;
-};
-
-StoredCurve storedCurve(const std::filesystem::path& checkpoint) {
-    const auto text = readFile(checkpoint / "trainer.json", kLargestRecord);
-    if (!text.ok()) return {};
-    const auto record = rundir::parseStrict(*text, "trainer.json");
-    if (!record.ok()) return {};
-    const nlohmann::json* at = &*record;
-    const auto enter = [&](const char* key) {
-        const auto found = at->is_object() ? at->find(key) : at->end();
-        const bool isThere = at->is_object() && found != at->end();
-        if (isThere) at = &*found;
-        return isThere;
-    };
-    if (!enter("state") || !enter("schedule") || !at->is_object()) return {};
-    const auto textAt = [&](const char* key) {
-        const auto found = at->find(key);
-        return found != at->end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
-    StoredCurve stored;
-    if (const auto length = readInteger(textAt("total_updates")); length && *length > 0) stored.length = length;
-    if (const auto scale = readDouble(textAt("plateau_scale")); scale && *scale >= 0 && *scale <= 1) stored.plateauScale = *scale;
-    return stored;
-}
-
 /// Updates of an epoch, from what the newest session planned. Its batch shape is that of every session of the run.
 std::optional<std::int64_t> updatesPerEpoch(const RunConfig& newest, std::optional<std::int64_t> planned) {
     if (!planned || !newest.run.epochs || *planned % *newest.run.epochs != 0) return std::nullopt;
@@ -164,7 +135,7 @@ void addRates(ResumeSheet& sheet, const RunConfig& before, const RunConfig& afte
 /// The session whose configuration belongs to what is loaded.
 int configSession(const RunFolder& run, GoOn verb, const std::string& checkpoint) {
     const auto named = rundir::parseCheckpointName(checkpoint);
-    return verb == GoOn::Continue || !named ? rundir::newestSession(run) : std::max(named->session, 1);
+    return verb == GoOn::Continue || !named ? standingSession(run) : std::max(named->session, 1);
 }
 
 void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& before, const RunConfig& after, const rundir::CheckpointManifest& manifest,
@@ -175,7 +146,26 @@ void findRefusal(ResumeSheet& sheet, const RunFolder& run, const RunConfig& befo
         if (!sheet.refused && problem.severity == config::Severity::Error) sheet.refused = Error{ErrorCode::Config, problem.sentence, problem.key, {}};
     if (sheet.refused || sheet.verb == GoOn::StartFromWeights || sheet.checkpoint.empty()) return;
     if (const auto fixed = refuseFixedChanges(before, after, !sameRun); !fixed.ok()) sheet.refused = fixed.error();
-    else if (const auto reached = refuseReached(after, manifest); !reached.ok()) sheet.refused = reached.error();
+    else if (const auto reached = refuseReached(after, manifest, storedCurve(run.checkpoints() / sheet.checkpoint).length); !reached.ok()) sheet.refused = reached.error();
+}
+
+/// What the worker itself says of such a session: its refusal, or what it would tell of data, plug-ins and machine.
+void askTheWorker(ResumeSheet& sheet, const RunFolder& run, const RunConfig& after, bool newCurve) {
+    SessionStart start{{}, sheet.verb == GoOn::StartFromWeights, newCurve};
+    if (!sheet.checkpoint.empty()) start.checkpoint = RunFolder(run.place()).checkpoints() / sheet.checkpoint;
+    const auto answer = describeSession(after, start);
+    if (!answer) {
+        if (answer.error().code == ErrorCode::Config || answer.error().code == ErrorCode::Unsupported) sheet.refused = answer.error();
+        else sheet.notices.push_back("What the worker says of it is not known: " + answer.error().text());
+        return;
+    }
+    const auto told = answer->find("resume");
+    if (told == answer->end() || !told->is_object()) return;
+    for (const std::string& warning : told->value("warnings", std::vector<std::string>())) sheet.notices.push_back(warning);
+    std::string reasons;
+    for (const auto& reason : told->value("not_comparable", std::vector<std::string>())) reasons += (reasons.empty() ? "" : ", ") + reason;
+    sheet.notices.push_back(reasons.empty() ? "Data, plug-ins and machine are as at the checkpoint: it can continue exactly"
+                                            : "Whether it continues exactly could not be told, not comparable: " + reasons);
 }
 
 }  // namespace
@@ -212,7 +202,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
         if (const std::string unusable = passedOver(run, checkpoint); !unusable.empty())
             sheet.notices.push_back(unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint));
     const auto summary = rundir::readSummaryOrMake(run);
-    const auto newest = configOf(run, rundir::newestSession(run));
+    const auto newest = configOf(run, standingSession(run));
     const auto perEpoch = updatesPerEpoch(newest.ok() ? *newest : before, summary.ok() ? summary->plannedUpdates : std::nullopt);
     sheet.plannedBefore = plannedWith(before, perEpoch);
     sheet.plannedAfter = plannedWith(after, perEpoch);
@@ -220,6 +210,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
     const bool newCurve = verb == GoOn::Continue ? makesNewCurve(run, checkpoint, changes.newCurve) : changes.newCurve;
     addRates(sheet, before, after, checkpoint.empty() ? StoredCurve() : storedCurve(run.checkpoints() / checkpoint), newCurve);
     findRefusal(sheet, run, before, after, manifest, problems);
+    if (!sheet.refused) askTheWorker(sheet, run, after, newCurve);
     return sheet;
 }
 

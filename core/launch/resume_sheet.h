@@ -1,6 +1,7 @@
 // What going on from a checkpoint would do, told before anything is written: for each setting what the checkpoint says,
 // what is asked for and what will be used; the learning rate before and after; how many updates are left.
-// Thread: a function without shared state; takes no lock and writes nothing. Waits for a worker where a schedule is of a plug-in.
+// Thread: a function without shared state; takes no lock and writes nothing. Waits for a worker, which says
+// what it would refuse or tell: whether data, plug-ins and machine are those of the checkpoint.
 #pragma once
 
 #include "base/counters.h"

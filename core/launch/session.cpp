@@ -52,7 +52,7 @@ bool Session::turn(int milliseconds) {
     if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
     if (const std::string news = m_command ? m_command->takeNews() : std::string(); !news.empty()) tellEvent("warning", news);
     drain(false);
-    if (m_book->takeHold()) holdForWorker();
+    if (const auto why = m_book->takeHold()) holdForWorker(*why);
     watchHeartbeat();
     lookForHang();
     sampleDevices();
@@ -180,8 +180,11 @@ void Session::setWishes() {
 }
 
 /// A pause that the worker made by itself ends as one that a person asked for.
-void Session::holdForWorker() {
+void Session::holdForWorker(const std::string& why) {
     if (m_ladder.stage() != StopLadder::Stage::None) return;
+    m_pauseWhy = "Paused by itself" + (why.empty() ? why : ": " + why);
+    if (m_summary.state == State::Paused) m_summary.why = m_pauseWhy;   // its heartbeat was faster
+    m_summaryDue = true;
     m_control.pause = true;
     setWishes();
 }
@@ -245,11 +248,22 @@ void Session::tellEvent(const std::string& kind, const std::string& text, const 
 void Session::setState(State state) {
     if (m_summary.state == state) return;
     m_summary.state = state;
+    m_summary.why = state == State::Paused ? m_pauseWhy : std::string();
     m_summaryDue = true;
+}
+
+/// Steps of a person's own program begin wherever it begins, which is known once it has told of one.
+void Session::bookFirstStep() {
+    if (!isProgram() || !m_book || !m_writer || !m_recorderProblem.empty()) return;
+    const store::SessionRow row = m_book->row(m_record);
+    if (m_bookedFirst == row.firstStep || m_book->lastAttempt() == 0) return;
+    m_bookedFirst = row.firstStep;
+    if (const auto booked = m_writer->bookEnd(row); !booked) log::warning(booked.error().text());
 }
 
 void Session::writeSummary() {
     m_summary.updatedNs = wall();
+    bookFirstStep();
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
     for (int rank = 0; rank < world() && !m_command; ++rank) capLog(m_run.rankLog(rank));  // a command's keeper does it
     m_summaryNs = now();

@@ -53,6 +53,7 @@ public:
     const std::string& whyNext() const { return m_whyNext; }
     bool isRestart() const { return m_crashes.size() > m_options.crashes.size(); }   ///< … after a crash
     const std::vector<Crash>& crashes() const { return m_crashes; }
+    std::shared_ptr<const rundir::Summary> before() const { return std::make_shared<rundir::Summary>(m_before); }   ///< the run as it was before this session
 
 private:
     Result<void> readPlan();
@@ -90,6 +91,7 @@ private:
     void setWishes();
     void tellGoingBack();
     void tellEvent(const std::string& kind, const std::string& text, const std::string& json = {});
+    void bookFirstStep();
     void writeSummary();
     void setState(rundir::State state);
     void glance();
@@ -98,7 +100,7 @@ private:
     void signalAll(int number);
     SessionFacts factsOfEnd() const;
     SessionEnd judge() const;
-    void holdForWorker();
+    void holdForWorker(const std::string& why);
     void goBack(SessionEnd& end);
     void restart(SessionEnd& end);
     void tellRestart();
@@ -126,7 +128,7 @@ private:
     const SupervisorOptions m_options;
     const rundir::RunFolder m_run;          ///< held open: moving or renaming it does not matter
     rundir::SessionRecord m_record;
-    rundir::Summary m_summary;
+    rundir::Summary m_summary, m_before;   ///< of the run; as it was before this session
     config::RunConfig m_config;
     std::string m_token;
     std::int64_t m_startStep = 0;
@@ -168,6 +170,8 @@ private:
     std::uint64_t m_lost = 0;               ///< frames that nobody has
     std::uint64_t m_oomKillsBefore = 0;
     std::string m_recorderProblem;
+    std::optional<std::int64_t> m_bookedFirst;   ///< first step of a program, as run.sqlite has it
+    std::string m_pauseWhy;   ///< who paused it last, and why
     std::int64_t m_startedNs = 0, m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
     std::int64_t m_durableSeen = 0;
     int m_savesSeen = 0;

@@ -11,6 +11,7 @@
 #include "launch/notify.h"
 #include "launch/scratch.h"
 #include "launch/session_row.h"
+#include "launch/undo.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
@@ -112,11 +113,10 @@ void Session::tellMemory(SessionEnd& end) {
 
 /// evaluation.restore_best. Whatever comes of it, the run ended as it did.
 void Session::restoreBest() {
-    if (isProgram() || !m_config.evaluation.restoreBest) return;
+    if (isProgram() || !m_config.evaluation.restoreBest || m_book->lastStep() == 0) return;
     hearSignals();
     const bool atOnce = m_leavesAtOnce || m_ladder.isHurried();
     const auto left = atOnce ? Result<std::string>(Error{ErrorCode::Stopped, "it was asked to leave at once; lathe-trainer export " + m_run.name() + " does it", {}, {}}) : exportBest(m_run);
-    if (left && left->empty()) return;
     if (left) tellEvent("exported", *left);
     else tellEvent("warning", "The best weights could not be left in the export folder: " + left.error().text());
     drain(true);
@@ -223,9 +223,17 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
     const auto report = [](const Result<void>& result) {
         if (!result) log::error(result.error().text());
     };
+    if (m_next == 0 && undo(m_run, m_record)) {
+        m_summary.counters = *m_record.counters;
+        if (!m_before.id.empty()) {
+            m_summary.best = m_before.best;
+            m_summary.sparkline = m_before.sparkline;
+            m_summary.plannedUpdates = m_before.plannedUpdates;
+        }
+    }
     if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
     m_summary.state = m_next > 0 ? State::Starting : end.state;
-    m_summary.why = end.why;
+    m_summary.why = m_record.why;
     m_summary.endedNs = m_record.endedNs;
     if (!m_summary.id.empty()) writeSummary();
     // Last, since the points take what room there is.

@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "launch/verbs.h"
 #include "live/spill.h"
 #include "rundir/json_reader.h"
 #include "store/run_store.h"
@@ -115,11 +116,13 @@ static SessionEnd judgeSeen(const EndFacts& facts) {
     return end;
 }
 
-/// Nobody was there. What the worker said stands, but for "interrupted", which is how it calls the loss of its supervisor.
+/// Nobody was there. What the worker said stands, but for what only follows from the loss of others: "interrupted", which is
+/// how it calls that of its supervisor, and a failure because another rank was gone.
 static SessionEnd judgeLost(const WrittenFacts& written, const std::optional<Ended>& ended) {
-    if (ended && ended->state != State::Interrupted) return {ended->state, ended->why + ". Its supervisor was lost meanwhile"};
+    if (ended && ended->state != State::Interrupted && !ended->lostContact) return {ended->state, ended->why + ". Its supervisor was lost meanwhile"};
     if (!written.wasUp) return {State::Interrupted, "It was interrupted before its worker started"};
     std::string why = written.sameBoot ? "Its supervisor was lost" : "The machine was restarted while it ran";
+    if (ended && ended->lostContact && written.sameBoot) why += ", and a rank with it";
     if (ended && !ended->checkpoint.empty()) why += "; the worker saved " + ended->checkpoint + " and left";
     return {State::Interrupted, why};
 }
@@ -174,8 +177,8 @@ std::optional<Ended> endedFrom(const live::EventFrame& event) {
 
 static bool saysNothing(const Error& error) { return error.code == ErrorCode::NotFound || error.code == ErrorCode::Corrupt; }
 
-static Result<std::optional<Ended>> accountInSpill(const rundir::RunFolder& run, int session) {
-    const auto frames = live::readSpill(run.spill() / live::spillName(session, 0), 1);
+static Result<std::optional<Ended>> accountInSpill(const rundir::RunFolder& run, int session, int rank) {
+    const auto frames = live::readSpill(run.spill() / live::spillName(session, rank), 1);
     if (!frames && !saysNothing(frames.error())) return frames.error();
     for (std::size_t i = frames ? frames->size() : 0; i-- > 0;) {
         if ((*frames)[i].type != live::FrameType::Event) continue;
@@ -195,18 +198,25 @@ static Result<std::optional<Ended>> accountInRecord(const rundir::RunFolder& run
         for (const store::EventRow& row : events) {
             if (row.event.session != session || row.event.kind != "ended") continue;
             const auto ended = endedFrom(row.event);
-            if (ended && !ended->lostContact) found = ended;
+            if (ended && (!ended->lostContact || !found)) found = ended;
         }
         after = events.back().id;
     }
 }
 
 Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int session) {
-    LATHE_TRY_ASSIGN(auto left, accountInSpill(run, session));
-    if (left) return left;
-    auto recorded = accountInRecord(run, session);
-    if (!recorded && saysNothing(recorded.error())) return std::optional<Ended>();
-    return recorded;
+    std::optional<Ended> found;   // at worst that of a rank that only missed the others
+    const auto config = configOf(run, session);
+    const std::int64_t ranks = config && !config::isCommand(*config) ? config->parallel.ranks : 1;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        LATHE_TRY_ASSIGN(const auto left, accountInSpill(run, session, static_cast<int>(rank)));
+        if (left && !left->lostContact) return left;
+        if (left && !found) found = left;
+    }
+    const auto recorded = accountInRecord(run, session);
+    if (!recorded && !saysNothing(recorded.error())) return recorded.error();
+    if (recorded && *recorded && (!found || !(*recorded)->lostContact)) found = *recorded;
+    return found;
 }
 
 /// The end of a file as a new one.

@@ -84,8 +84,9 @@ WrittenFacts writtenAbout(const rundir::RunFolder& run);
 
 /// The account in an "ended" event; nothing where it is none or is damaged.
 std::optional<Ended> endedFrom(const live::EventFrame& event);
-/// What the first rank said of the end of a session whose supervisor was lost: recorded already, or left in its spill.
-/// Damaged files say nothing; the error is of others that cannot be read just now.
+/// What the ranks said of the end of a session whose supervisor was lost, recorded already or left in their spills: of one
+/// that knew why, else of one that only missed another (lostContact). Damaged files say nothing; the error is of others that
+/// cannot be read just now.
 Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int session);
 
 /// "SIGSEGV, a crash in memory access", for people.

@@ -80,6 +80,7 @@ Reply Session::askToPause(bool pause) {
     if (m_control.pause == pause) return {0, true, pause ? "Is paused already" : "Is not paused", {}};
     if (m_options.recording) return {0, false, "This script was started elsewhere and is not held from here; one that lathe-trainer run --command starts can be", {}};
     m_control.pause = pause;
+    m_pauseWhy = "Paused on request";
     m_releaseAfter.reset();
     setWishes();
     Reply reply{0, true, pause ? "Pauses after this update; memory stays taken" : "Goes on", {}};
@@ -101,6 +102,7 @@ Reply Session::askToRelease() {
     if (m_releaseAfter) return {0, true, "Saves, and lets its memory go then", {}};
     m_releaseAfter = m_book->saves();
     m_failedBefore = m_book->failedSaves();
+    if (!m_control.pause) m_pauseWhy = "Paused on request";
     m_control.pause = true;
     ++m_control.saveRequests;
     setWishes();

@@ -12,6 +12,7 @@
 #include "launch/queue.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
+#include "launch/undo.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
@@ -199,6 +200,7 @@ static Result<void> bookLostSession(const RunFolder& run, const WrittenFacts& wr
             if (info.problem.empty()) record.lastCheckpoint = info.folder;
         }
         if (!book.environment().empty()) record.environment = book.environment();
+        if (undo(run, record)) summary.counters = *record.counters;
         LATHE_TRY(rundir::writeSession(disk(), run, record));
     }
     LATHE_TRY(writer->endSession(book.row(record)));

@@ -109,6 +109,7 @@ static std::vector<store::LinePart> lineOf(const RunFolder& run) {
     std::vector<store::SessionRow> rows;
     for (int session = 1; session <= newest; ++session) {
         const auto record = rundir::readSession(run, session);
+        if (record && record->undone) continue;   // nothing of it counts, not even a checkpoint that it began with
         if (record) rows.push_back(rowOf(*record));
         else rows.push_back({.number = session});
     }
@@ -164,7 +165,7 @@ Result<std::string> bestCheckpoint(const RunFolder& run) {
     const auto all = checkpointsOf(run);
     const auto ranked = rundir::bestFirst(all, series, metric.higherIsBetter);
     if (!ranked.empty()) return ranked.front()->folder;
-    return Error{ErrorCode::NotFound, "No checkpoint of " + run.name() + " has " + series, {}, {}};
+    return Error{ErrorCode::NotFound, "No usable checkpoint of " + run.name() + " has a value of " + series + " (evaluation.best_metric)", {}, {}};
 }
 
 static Result<std::string> atStep(const RunFolder& run, const std::vector<CheckpointInfo>& all, std::int64_t step) {
@@ -201,19 +202,34 @@ static Result<std::string> resolve(const RunFolder& run, const std::string& whic
     return Error{ErrorCode::NotFound, run.name() + " has no checkpoint \"" + which + "\"; name a step, a folder, best or latest", {}, {}};
 }
 
-static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::path& workspace, const std::string& reference, bool usable) {
+/// RUN@WHICH as its two parts. What names a run alone means its newest checkpoint; best, a step or a checkpoint's folder
+/// alone are those of the newest run.
+static Result<std::pair<RunFolder, std::string>> parted(const std::filesystem::path& workspace, const std::string& reference) {
     const std::size_t at = reference.rfind('@');
-    if (at == std::string::npos || at == 0 || at + 1 == reference.size()) {
+    if (at == 0 || at + 1 == reference.size() || reference.empty())
         return Error{ErrorCode::Usage, "\"" + reference + "\" names no checkpoint; write RUN@STEP, RUN@best or RUN@latest", {}, {}};
+    if (at != std::string::npos) {
+        LATHE_TRY_ASSIGN(RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
+        return std::pair(std::move(run), reference.substr(at + 1));
     }
-    LATHE_TRY_ASSIGN(RunFolder run, rundir::findRun(workspace, reference.substr(0, at)));
+    const auto step = readInteger(reference);
+    const bool isPart = reference == "best" || (step && *step >= 0) || rundir::parseCheckpointName(reference);
+    auto run = rundir::findRun(workspace, reference);
+    if (run) return std::pair(std::move(*run), std::string("latest"));
+    if (!isPart) return std::move(run).error();
+    LATHE_TRY_ASSIGN(RunFolder newest, rundir::findRun(workspace, "latest"));
+    return std::pair(std::move(newest), reference);
+}
+
+static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::path& workspace, const std::string& reference, bool usable) {
+    LATHE_TRY_ASSIGN(auto parts, parted(workspace, reference));
+    auto& [run, which] = parts;
     LATHE_TRY(refuseWithoutCheckpoints(run));
-    std::string which = reference.substr(at + 1);
     std::error_code ignored;
     if (!usable && rundir::parseCheckpointName(which) && std::filesystem::is_directory(run.checkpoints() / which, ignored))
-        return std::pair(std::move(run), std::move(which));
-    LATHE_TRY_ASSIGN(std::string folder, resolve(run, which));
-    return std::pair(std::move(run), std::move(folder));
+        return parts;
+    LATHE_TRY_ASSIGN(which, resolve(run, which));
+    return parts;
 }
 
 Result<std::pair<RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {

@@ -21,6 +21,7 @@ ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
         current.wentBack = session.isRestart() ? std::string() : session.whyNext();
         current.restarted = session.isRestart() ? session.whyNext() : std::string();
         current.crashes = session.crashes();
+        current.before = session.isRestart() ? session.before() : nullptr;
         current.readyFd = -1;
         current.notice.clear();
     }

@@ -67,7 +67,7 @@
 //                  memory ran out and the window begins again in smaller parts, for the rest of the run
 //   evaluation_halved {"to": n, "memory": {…}}: the same in an evaluation, for the rest of the session
 //   micro_batch_limit {"most_samples": n}: a session goes on with such a limit
-//   holds         {}: paused by itself; the supervisor answers with Control::pause, and a person ends it as any pause
+//   holds         {}: paused by itself, the text says why; the supervisor answers with Control::pause, and a person ends it as any pause
 //   After loading a checkpoint that has a best value, "best" is told once for it.
 // A program that is not ours has no ring: ProgramFrames writes its frames. Its events: note, warning, error, and, written
 // on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.
@@ -127,6 +127,7 @@ struct SupervisorOptions {
     std::optional<Recording> recording = {};   ///< instead of starting anything
     std::shared_ptr<const DeviceLocks> devices = {};  ///< of a run from the queue; else its devices are shared as long as it runs
     std::vector<Crash> crashes = {};           ///< of workers in the sessions before, under this supervisor
+    std::shared_ptr<const rundir::Summary> before = {};   ///< of a session after a crash: the run as it was before the one that crashed
     std::string restarted = {};                ///< why this session begins by itself after a crash, or empty
     std::string wentBack = {};                 ///< why the run went back by itself to where this session begins, or empty
 };

@@ -8,6 +8,8 @@
 #include "launch/command_facts.h"
 #include "launch/going_on.h"
 #include "launch/identity.h"
+#include "launch/undo.h"
+#include "launch/worker_answer.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
 #include "store/run_store.h"
@@ -162,9 +164,10 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
     return Prepared{std::move(run), 1, std::move(*lock), {}};
 }
 
-Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset) {
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset, std::int64_t trialUpdates) {
     NewRun what{config, preset, {}, {}, {}};
     what.session.verb = "start";
+    what.session.trialUpdates = trialUpdates;
     return makeRun(workspace, std::move(what));
 }
 
@@ -192,8 +195,9 @@ static Result<void> refuseWithoutConfiguration(const RunFolder& run, const rundi
 Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunFolder& from, const std::vector<std::string>& settings) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
     LATHE_TRY(refuseWithoutConfiguration(from, parent));
-    LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, rundir::newestSession(from), parent.preset));
+    LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, standingSession(from), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, settings));
+    if (!config::isCommand(config)) LATHE_TRY(refuseBadStart(config));
     NewRun what{config, parent.preset, rundir::Parent{parent.id, {}, "again"}, {}, {}, namesRun(settings)};
     what.session.verb = "start";
     return makeRun(workspace, std::move(what));
@@ -227,17 +231,24 @@ static int sessionOf(const std::string& checkpoint) {
     return named ? std::max(named->session, 1) : 1;
 }
 
+/// For another process: a held folder's own paths mean nothing there.
+static SessionStart startFrom(const RunFolder& run, const std::string& checkpoint, bool weightsOnly, bool newCurve) {
+    return {RunFolder(run.place()).checkpoints() / checkpoint, weightsOnly, newCurve};
+}
+
 /// From where the newest session of a run without a usable checkpoint started: nothing, or the weights of another run.
 static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest, const std::vector<std::string>& settings) {
     LATHE_TRY_ASSIGN(const SessionRecord before, rundir::readSession(run, newest));
     LATHE_TRY_ASSIGN(const config::RunConfig old, configOf(run, newest));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(old, settings));
+    LATHE_TRY_ASSIGN(const int last, rundir::readNewestSession(run));
     SessionRecord record;
-    record.number = newest + 1;
+    record.number = last + 1;
     record.verb = "restart";
     record.startedNs = wall();
     record.weightsOnly = before.weightsOnly;
     if (before.weightsOnly) record.checkpoint = before.checkpoint;
+    LATHE_TRY(refuseBadStart(config, before.weightsOnly ? startFrom(run, before.checkpoint, true, false) : SessionStart()));
     LATHE_TRY(writePlan(run, record, config));
     return Prepared{run, record.number, std::move(lock), {}};
 }
@@ -264,16 +275,19 @@ static int rollBacksOf(const RunFolder& run, int session) {
 }
 
 bool makesNewCurve(const RunFolder& run, const std::string& checkpoint, bool asked) {
-    const int newest = rundir::newestSession(run);
+    const int newest = standingSession(run);
     const auto named = rundir::parseCheckpointName(checkpoint);
     if (asked || !named || newest <= named->session) return asked;
     const auto record = rundir::readSession(run, newest);
     return record && record->newCurve;
 }
 
+/// Who wants a session: what a person asks for is refused where the worker would refuse it; a supervisor finds out.
+enum class Asker { Person, Supervisor };
+
 /// Writes the plan of a new session of the same run that loads a checkpoint.
 static Result<int> planSession(const RunFolder& run, const std::string& verb, const std::string& checkpoint, int configSession, const Changes& changes,
-                               int rollBacks) {
+                               int rollBacks, Asker asker) {
     LATHE_TRY_ASSIGN(const config::RunConfig before, configOf(run, configSession));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));
     SessionRecord record;
@@ -283,9 +297,11 @@ static Result<int> planSession(const RunFolder& run, const std::string& verb, co
     record.startedNs = wall();
     LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
     LATHE_TRY(refuseFixedChanges(before, config, false));
-    LATHE_TRY(refuseReached(config, manifest));
+    if (changes.trialUpdates == 0) LATHE_TRY(refuseReached(config, manifest, storedCurve(run.checkpoints() / checkpoint).length));
+    if (asker == Asker::Person) LATHE_TRY(refuseBadStart(config, startFrom(run, checkpoint, false, changes.newCurve)));
     record.checkpoint = checkpoint;
     record.newCurve = changes.newCurve;
+    record.trialUpdates = changes.trialUpdates;
     record.rollBacks = rollBacks;
     record.parentSession = rundir::parseCheckpointName(checkpoint)->session;
     record.parentAttempt = manifest.counters.updateAttempts.value();
@@ -296,7 +312,7 @@ static Result<int> planSession(const RunFolder& run, const std::string& verb, co
 
 static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const std::string& verb, const std::string& checkpoint,
                                     int configSession, const Changes& changes, int rollBacks) {
-    LATHE_TRY_ASSIGN(const int session, planSession(run, verb, checkpoint, configSession, changes, rollBacks));
+    LATHE_TRY_ASSIGN(const int session, planSession(run, verb, checkpoint, configSession, changes, rollBacks, Asker::Person));
     return Prepared{run, session, std::move(lock), {}};
 }
 
@@ -318,14 +334,14 @@ Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
     const double rate = config.optimizer.learningRate * config.guard.rateFactor;
     return planFromNewest(run, notAfter, "There is no checkpoint to go back to", [&](const std::string& checkpoint) {
         const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
-        return planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1);
+        return planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1, Asker::Supervisor);
     });
 }
 
 Result<int> planRestart(const RunFolder& run) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     return planFromNewest(run, std::numeric_limits<std::int64_t>::max(), "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
-        return planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest));
+        return planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest), Asker::Supervisor);
     });
 }
 
@@ -336,9 +352,10 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
     const std::string unusable = passedOver(run, checkpoint);
-    const Changes all{changes.settings, makesNewCurve(run, checkpoint, changes.newCurve)};
-    auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), newest, changes.settings)
-                                       : nextSession(run, std::move(lock), "continue", checkpoint, newest, all, rollBacksOf(run, newest));
+    const Changes all{changes.settings, makesNewCurve(run, checkpoint, changes.newCurve), changes.trialUpdates};
+    const int standing = standingSession(run);
+    auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), standing, changes.settings)
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, standing, all, rollBacksOf(run, standing));
     if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
     return prepared;
 }
@@ -368,11 +385,12 @@ static Result<Prepared> branchOff(const std::filesystem::path& workspace, const 
     NewRun what{config, parent.preset, rundir::Parent{parent.id, checkpoint, verb}, {}, from.checkpoints() / checkpoint, namesRun(changes.settings)};
     if (!weightsOnly) {
         LATHE_TRY(refuseFixedChanges(before, config, true));
-        if (!replay) LATHE_TRY(refuseReached(config, manifest));
+        if (!replay) LATHE_TRY(refuseReached(config, manifest, storedCurve(from.checkpoints() / checkpoint).length));
         what.session.newCurve = changes.newCurve;
         what.session.parentAttempt = manifest.counters.updateAttempts.value();
         what.session.expected = expectedAfter(from, checkpoint, manifest);
     }
+    if (!replay) LATHE_TRY(refuseBadStart(config, startFrom(from, checkpoint, weightsOnly, changes.newCurve)));
     what.session.verb = verb;
     what.session.weightsOnly = weightsOnly;
     what.session.replay = replay;

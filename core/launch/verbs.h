@@ -29,11 +29,13 @@ struct Prepared {
 struct Changes {
     std::vector<std::string> settings;   ///< "key=value"
     bool newCurve = false;               ///< the learning-rate curve is made anew instead of kept as it was stored
+    std::int64_t trialUpdates = 0;       ///< > 0: a trial, see rundir::SessionRecord
 };
 
 /// New run from a checked configuration (config::check has no errors). An empty run.name is filled in, and so is the
 /// working folder of a command. A command that could not be started is refused (Config) before there is a run.
-Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset);
+/// `trialUpdates`: > 0 for a trial, see rundir::SessionRecord.
+Result<Prepared> prepareRun(const std::filesystem::path& workspace, const config::RunConfig& config, const std::string& preset, std::int64_t trialUpdates = 0);
 /// New run for a script that runs already: what it started is not ours to end.
 Result<Prepared> prepareRecording(const std::filesystem::path& workspace, const config::RunConfig& config);
 inline constexpr std::string_view kRecordVerb = "record";   ///< SessionRecord::verb of such a session
@@ -88,7 +90,8 @@ Standing standingOf(const rundir::RunFolder& run);
 /// The same error with a way on, where the record of a session is damaged.
 Error unreadableSession(const rundir::RunFolder& run, int session, Error error);
 
-/// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name (usable ones only).
+/// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name (usable ones only). RUN alone:
+/// its newest one; "best", a step or a folder alone: of the newest run.
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// The same, but one that is named by its folder need not be usable.
 Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference);

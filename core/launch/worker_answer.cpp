@@ -76,6 +76,7 @@ static std::optional<int> statusOf(pid_t pid, std::optional<std::chrono::seconds
 
 Result<json> askWorker(const std::vector<std::string>& words, std::optional<std::chrono::seconds> patience) {
     const auto program = siblingProgram("lathe-worker");
+    if (std::error_code ignored; !std::filesystem::exists(program, ignored)) return fileError("start", program.native(), ENOENT);
     LATHE_TRY_ASSIGN(const TextInMemory out, TextInMemory::make({}));
     LATHE_TRY_ASSIGN(const TextInMemory err, TextInMemory::make({}));
     std::vector<std::string> command = {program.string()};
@@ -96,15 +97,30 @@ Result<json> askWorker(const std::vector<std::string>& words, std::optional<std:
     const int status = *ended;
     json answer = json::parse(out.content(), nullptr, false);
     if (status == 0 && answer.is_object()) return answer;
+    if (WIFSIGNALED(status))
+        return Error{ErrorCode::Unsupported, "lathe-worker " + words.front() + " crashed and gave no answer (signal " + std::to_string(WTERMSIG(status)) + "); a plug-in may be at fault", {}, {}};
     const bool config = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::Usage);
     std::string said = err.content();
     if (said.empty()) said = "lathe-worker " + words.front() + " gave no answer";
     return Error{config ? ErrorCode::Config : ErrorCode::Internal, said.substr(0, 2000), {}, {}};
 }
 
-Result<json> describeConfig(const config::RunConfig& config) {
+Result<json> describeSession(const config::RunConfig& config, const SessionStart& start) {
     LATHE_TRY_ASSIGN(const TextInMemory file, TextInMemory::make(config::toYaml(config)));
-    return askWorker({"describe", "--config", file.path()});
+    std::vector<std::string> words{"describe", "--config", file.path()};
+    if (!start.checkpoint.empty()) words.insert(words.end(), {"--checkpoint", start.checkpoint.string()});
+    if (start.weightsOnly) words.push_back("--weights-only");
+    if (start.newCurve) words.push_back("--new-curve");
+    LATHE_TRY_ASSIGN(json answer, askWorker(words));
+    const json refused = answer.value("refused", json());
+    if (refused.is_object()) return Error{ErrorCode::Config, refused.value("sentence", std::string()), refused.value("key", std::string()), {}};
+    return answer;
+}
+
+Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start) {
+    const auto answer = describeSession(config, start);
+    if (answer || (answer.error().code != ErrorCode::Config && answer.error().code != ErrorCode::Unsupported)) return {};
+    return answer.error();
 }
 
 Result<std::vector<double>> factorsAt(const config::RunConfig& config, const config::ScheduleSection& schedule, const std::vector<std::int64_t>& steps) {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +18,22 @@
 namespace lathe::launch {
 
 /// Waits for its end, but no longer than `patience`, if there is one. The error is what it said on standard error; Config
-/// where it left with the code for that.
+/// where it left with the code for that, Unsupported where it crashed.
 Result<nlohmann::json> askWorker(const std::vector<std::string>& words, std::optional<std::chrono::seconds> patience = std::nullopt);
 
-/// What the engine makes of a configuration, without training: parameters, their groups, bytes, updates (`lathe-worker describe`).
-Result<nlohmann::json> describeConfig(const config::RunConfig& config);
+/// From where a session would go on.
+struct SessionStart {
+    std::filesystem::path checkpoint;   ///< folder; empty: from nothing
+    bool weightsOnly = false, newCurve = false;
+};
+
+/// What a session would be, without training, by the code that would make it (`lathe-worker describe`): parameters, their
+/// groups, bytes, updates; and what it would tell where it goes on from a checkpoint. The error is its refusal, with the key
+/// (Config); of another code where the worker could not be asked.
+Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {});
+/// The refusal alone: a session that the worker would end before its first update is not begun. Where the worker cannot be
+/// asked nothing is refused: beginning the session tells why.
+Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start = {});
 
 /// plan::explainUpdate(), by a worker that has loaded the plug-ins where a strategy or the schedule is of one.
 Result<std::vector<plan::UpdateEvent>> explainUpdate(const config::RunConfig& config);

@@ -144,12 +144,6 @@ double factorAt(const ScheduleSection& schedule, GlobalStep applied) {
     return kind ? std::clamp(kind->factor(schedule, applied), 0.0, 1.0) : 1.0;
 }
 
-std::string warmupDoubt(std::int64_t warmupUpdates, std::optional<GlobalStep> planned) {
-    if (!planned || warmupUpdates <= planned->value()) return {};
-    return "Warm-up takes " + std::to_string(warmupUpdates) + " updates and the run has " + std::to_string(planned->value())
-           + ": the learning rate never reaches its peak; set schedule.warmup_updates to " + std::to_string(planned->value() / 10) + " or so";
-}
-
 bool Plateau::take(const ScheduleSection& schedule, double value, bool higherIsBetter, double minDelta, GlobalStep step) {
     if (step == seen) return false;
     seen = step;

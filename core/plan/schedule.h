@@ -51,9 +51,6 @@ Kinds<CurveKind>& curveKinds();
 /// curve is of a plug-in that is not loaded (launch::factorsAt() asks who has loaded it). What a plug-in's throws comes through.
 double factorAt(const config::ScheduleSection& schedule, GlobalStep applied);
 
-/// A sentence where warm-up takes longer than the run, or nothing.
-std::string warmupDoubt(std::int64_t warmupUpdates, std::optional<GlobalStep> planned);
-
 /// What the plateau schedule remembers. After `patience` evaluations in a row without a better one the next such one cuts
 /// the rate, as PyTorch's ReduceLROnPlateau (threshold mode abs).
 struct Plateau {

@@ -184,6 +184,7 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     out.newCurve = reader.flag("new_curve", false);
     out.expected = readExpected(reader);
     out.replay = reader.flag("replay", false);
+    out.trialUpdates = reader.integer("trial_updates", 0);
     out.rollBacks = reader.small("roll_backs", 0);
     out.startedNs = reader.integer("started_ns", 0);
     if (reader.has("state")) out.state = readState(reader, "state");
@@ -194,6 +195,7 @@ Result<SessionRecord> readSession(const RunFolder& run, int number) {
     if (reader.has("command_exit_code")) out.commandExitCode = reader.small("command_exit_code");
     if (reader.has("counters")) out.counters = readCounters(reader, "counters");
     out.lastCheckpoint = reader.text("last_checkpoint", "");
+    out.undone = reader.flag("undone", false);
     if (const json* memory = reader.has("memory") ? reader.object("memory") : nullptr) {
         JsonReader part(*memory, file.string(), "memory.");
         out.memory = readMemory(part);
@@ -215,6 +217,7 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
                    {"checkpoint", record.checkpoint}, {"weights_only", record.weightsOnly}, {"started_ns", record.startedNs}};
     if (record.newCurve) object["new_curve"] = true;
     if (record.replay) object["replay"] = true;
+    if (record.trialUpdates > 0) object["trial_updates"] = record.trialUpdates;
     for (const ExpectedUpdate& update : record.expected)
         object["expected"].push_back({{"attempt", update.attempt}, {"samples", update.samples}, {"loss", update.loss}, {"grad_norm", update.gradNorm}});
     if (record.rollBacks > 0) object["roll_backs"] = record.rollBacks;
@@ -224,6 +227,7 @@ Result<void> writeSession(FileSystem& fs, const RunFolder& run, const SessionRec
         object["why"] = record.why;
         object["last_checkpoint"] = record.lastCheckpoint;
     }
+    if (record.undone) object["undone"] = true;
     if (record.exitCode) object["exit_code"] = *record.exitCode;
     if (record.signal) object["signal"] = *record.signal;
     if (record.commandExitCode) object["command_exit_code"] = *record.commandExitCode;

@@ -164,6 +164,7 @@ struct SessionRecord {
     bool newCurve = false;             ///< the learning-rate curve is made anew for this session's length
     std::vector<ExpectedUpdate> expected;  ///< of the first updates, as far as they were kept; what the report of a resume compares with
     bool replay = false;               ///< only these updates are made, to be compared; nothing is saved
+    std::int64_t trialUpdates = 0;     ///< > 0: a trial of the run, which evaluates, saves and ends when it has made so many updates
     int rollBacks = 0;                 ///< how often the run has gone back by itself until here; verbs of people begin anew, but for continue
     std::int64_t startedNs = 0;
     // Exit record:
@@ -174,6 +175,7 @@ struct SessionRecord {
     std::optional<int> commandExitCode;///< that of a person's own command; exitCode is Lathe's for the state
     std::optional<Counters> counters;  ///< at the last attempt that was recorded
     std::string lastCheckpoint;        ///< newest complete one then
+    bool undone = false;               ///< a roll-back that failed before its first update: the run stayed where it was
     std::optional<MemoryRecord> memory;///< of a session that memory ran out in
     std::optional<HangRecord> hang;    ///< of one that was ended because a rank did not get on
     std::map<std::string, std::string> environment;  ///< what must be equal for bit-equal numbers (LibTorch, CPU, threads …)

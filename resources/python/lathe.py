@@ -295,16 +295,25 @@ class Run:
     def table(self, step, name, columns, rows):
         """A table: names of columns, and rows of text, numbers, booleans or None."""
         content = {"columns": [str(column) for column in columns], "rows": [[_cell(value) for value in row] for row in rows]}
+        for number, row in enumerate(content["rows"]):
+            if len(row) != len(content["columns"]):
+                raise ValueError("row %d of \"%s\" has %d cells, and there are %d columns" % (number, name, len(row), len(content["columns"])))
         self._record(_TABLE, step, name, "", json.dumps(content).encode())
 
     @_harmless
     def histogram(self, step, name, values=None, bins=64, *, edges=None, counts=None):
-        """How values (any numbers; a tensor or array is flattened) are distributed, or counts between edges as they are."""
+        """How values (any numbers; a tensor or array is flattened) are distributed, or counts between edges as they are. Values
+        that are not finite fall into no bin: a warning says so."""
+        odd = 0
         if edges is None or counts is None:
-            edges, counts = _binned(values, bins)
+            edges, counts, odd = _binned(values, bins)
         edges, counts = [float(edge) for edge in edges], [float(count) for count in counts]
         if len(edges) != len(counts) + 1:
             raise ValueError("a histogram has one edge more than counts")
+        if any(number - number != 0 for number in edges + counts):
+            raise ValueError("edges and counts of a histogram are finite numbers")
+        if odd:
+            self._tell_once("\"%s\"" % str(name)[:80], "is a histogram without some of its values", "%d at step %s are nan or inf" % (odd, _shown(step)), "nan or inf")
         self._record(_HISTOGRAM, step, name, "", struct.pack("<I%dd" % (len(edges) + len(counts)), len(counts), *edges, *counts))
 
     @_harmless
@@ -321,8 +330,10 @@ class Run:
 
     @_harmless
     def checkpoint(self, step, path, metrics=None):
-        """Tells of a checkpoint (file or folder) that the script has written and keeps itself."""
+        """Tells of a checkpoint (file or folder) that the script has written and keeps itself: one that is not there is none."""
         path = os.path.abspath(os.fsdecode(path))
+        if not os.path.exists(path):
+            raise FileNotFoundError("there is no file or folder %s; call this once it is written" % path)
         content = {"path": path, "bytes": _size_of(path), "metrics": {str(k): repr(_number(v)) for k, v in (metrics or {}).items()}}
         try:
             content = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogateescape")  # the path's own bytes
@@ -758,16 +769,18 @@ def _binned(values, bins):
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         values = numpy.asarray(values, dtype=float).ravel()
-        counts, edges = numpy.histogram(values[numpy.isfinite(values)], bins=bins)
-        return edges, counts
-    values = [value for value in map(float, values) if value - value == 0]
+        finite = values[numpy.isfinite(values)]
+        counts, edges = numpy.histogram(finite, bins=bins)
+        return edges, counts, len(values) - len(finite)
+    given = [float(value) for value in values]
+    values = [value for value in given if value - value == 0]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int((value - low) / (high - low) * bins))] += 1
-    return [low + (high - low) * i / bins for i in range(bins + 1)], counts
+    return [low + (high - low) * i / bins for i in range(bins + 1)], counts, len(given) - len(values)
 
 
 def _image_bytes(image):

@@ -163,6 +163,28 @@ private Q_SLOTS:
         QVERIFY2(why.find("no checkpoint to go back to") != std::string::npos, why.c_str());
     }
 
+    // who paused it and why: in show, runs and JSON, until somebody lets it go on
+    void aPauseOfTheGuardTellsItsReason() {
+        auto process = m_work.start(words(m_line, {"guard.on_loss_spike=pause", "run.name=held", "run.epochs=1000"}));
+        rundir::RunFolder run("");
+        QVERIFY(eventually([&] {
+            for (const auto& each : rundir::listRuns(m_work.folder()))
+                if (each.name().find("-held-") != std::string::npos) run = each;
+            return !run.root().empty() && m_work.ask({"show", name(run), "--json"}).json()["state"] == "paused";
+        }));
+        const auto why = [&] { return m_work.ask({"show", name(run), "--json"}).json()["why"].get<std::string>(); };
+        QVERIFY(eventually([&] { return why().starts_with("Paused by itself: Update attempt 19: "); }));
+        QVERIFY2(why().find("(guard)") != std::string::npos && why().find("loss") != std::string::npos, why().c_str());
+        const Answer list = m_work.ask({"runs"});
+        QVERIFY2((list.out + list.err).find("Paused by itself: Update attempt 19") != std::string::npos, (list.out + list.err).c_str());
+        QCOMPARE(m_work.ask({"unpause", name(run)}).code, 0);
+        QVERIFY(eventually([&] { return why().empty(); }));
+        QCOMPARE(m_work.ask({"pause", name(run)}).code, 0);
+        QVERIFY(eventually([&] { return why() == "Paused on request"; }));
+        QCOMPARE(m_work.ask({"stop", name(run)}).code, 0);
+        QCOMPARE(Workspace::finish(*process).code, static_cast<int>(ExitCode::Stopped));
+    }
+
     void worseEvaluationsGoBackTheSameWayUnderTwoRanks() {
         const auto one = finished(m_digits, {}), two = finished(m_digits, {"parallel.ranks=2"});
         QVERIFY(rundir::newestSession(one) > 1);  // it went back at least once, and ended well

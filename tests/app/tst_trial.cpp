@@ -69,6 +69,16 @@ private Q_SLOTS:
         QVERIFY(!std::filesystem::exists(m_work.folder() / "scratch"));
     }
 
+    // lengths, rates and intervals are those of the run that is tried, not of the few updates that are made of it
+    void aDryRunSpeaksOfTheConfiguredRun() {
+        const Answer text = m_work.ask({"check", "digits-convnet", "--dry-run", "--set", "schedule.warmup_updates=10", "--set", "run.epochs=2"});
+        QVERIFY2(text.code == 0, (text.out + text.err).c_str());
+        QVERIFY2(text.out.find("in all") != std::string::npos && text.out.find("Trained 6 updates of the run for a trial") != std::string::npos, text.out.c_str());
+        for (const char* part : {"the run has 3", "the run has 6", "/3 ", "/6 ", "curve is now", "never reaches"}) QVERIFY2((text.out + text.err).find(part) == std::string::npos, (text.out + text.err).c_str());
+        const Answer doubted = m_work.ask({"check", "digits-convnet", "--dry-run", "--set", "schedule.warmup_updates=10", "--set", "run.max_updates=2"});
+        QVERIFY2(doubted.code == 0 && doubted.err.find("10 updates and the run has 2") != std::string::npos, (doubted.out + doubted.err).c_str());
+    }
+
     void whatOnlyRealStepsShowIsTold() {
         const std::filesystem::path table = m_work.scratch() / "huge.csv";
         std::string text = "a,y\n";

@@ -51,12 +51,17 @@ public:
 /// Largest absolute error.
 class Worst final : public MetricPool {
 public:
-    void add(const at::Tensor& output, const Batch& batch) override { m_worst = std::max(m_worst, (output - batch.target).abs().max().item<double>()); }
+    explicit Worst(bool fails) : m_fails(fails) {}
+    void add(const at::Tensor& output, const Batch& batch) override {
+        if (m_fails) throw std::runtime_error("it lost its glasses");
+        m_worst = std::max(m_worst, (output - batch.target).abs().max().item<double>());
+    }
     at::Tensor statistics() const override { return at::full({1}, m_worst, at::kDouble); }
     void merge(const at::Tensor& statistics) override { m_worst = std::max(m_worst, statistics[0].item<double>()); }
     std::map<std::string, double> values() const override { return {{"worst", m_worst}}; }
 
 private:
+    const bool m_fails;
     double m_worst = 0;
 };
 
@@ -174,7 +179,7 @@ LATHE_PLUGIN("every_kind", "2.5", registry) {
         }
         return std::unique_ptr<Parallel>(std::make_unique<InRankOrder>(place, std::move(group), fault));
     });
-    registry.addMetric("worst", false, [] { return std::make_unique<Worst>(); });
+    registry.addMetric("worst", false, [fault] { return std::make_unique<Worst>(fault == "metric"); });
     registry.addModel("product", [](const config::ModelSection&, const ModelShape& shape, const WeightSource& source) {
         return Result<std::unique_ptr<Model>>(std::make_unique<ProductModel>(shape, source));
     });

@@ -1,12 +1,25 @@
 """Plays what scripts do with lathe.py, well and badly. Usage: play_client.py CASE; facts go to standard output as JSON."""
+import atexit
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "resources", "python"))
 import lathe  # noqa: E402
+
+
+def written(name):
+    """A file of this name, as bytes, that is there until the script ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, True)
+    path = os.path.join(os.fsencode(folder), name)
+    with open(path, "wb") as file:
+        file.write(b"weights")
+    return path
 
 
 def tell(**facts):
@@ -28,6 +41,9 @@ def everything(run):
     run.checkpoint(6, __file__, {"eval/loss": 0.25})
     run.image(7, "missing", "/nowhere/picture.png")
     run.histogram(7, "odd", edges=[1], counts=[1])
+    run.histogram(7, "odd", edges=[0, float("nan")], counts=[1])
+    run.table(7, "short", ["a", "b"], [[1, 2], [3]])
+    run.checkpoint(7, "/nowhere/model.pt", {"eval/loss": 0.1})
     run.log("seven", loss=1.0)
     run.log(2**70, loss=1.0)
     run.note("half way", kind="warning")
@@ -179,7 +195,7 @@ def odd_names(run):
 
     run.log(0, {Nameless(): 1.0, "loss": 1.0})
     run.log(Nameless(), loss=1.0)
-    run.checkpoint(1, b"/tmp/model-\xff.pt")
+    run.checkpoint(1, written(b"model-\xff.pt"))
     run.log(1, loss=0.5)
 
 
@@ -246,7 +262,7 @@ def obeys(run):
     while not run.should_stop():
         if run.save_requested():
             saved += 1
-            run.checkpoint(step, "/tmp/model-%d.pt" % saved)
+            run.checkpoint(step, written(b"model-%d.pt" % saved))
         time.sleep(0.001)
     run.finish(timeout=60)
     tell(saved=saved)

@@ -83,6 +83,8 @@ private Q_SLOTS:
         const std::string picture = workspace.ask({"records", "latest", "input", "--json"}).json()[0].at("content").get<std::string>();
         QCOMPARE(readFile(picture, 1000)->substr(1), std::string("PNG\r\n\x1a\n picture"));
         QCOMPARE(workspace.ask({"records", "latest", "nothing"}).code, 2);
+        const std::string several = workspace.ask({"records", "latest", "weights", "sample"}).out, one = workspace.ask({"records", "latest", "sample"}).out;
+        QVERIFY2(several.find("weights, step 3: ") != std::string::npos && several.find("sample, step 1: once") != std::string::npos && one.starts_with("step 1: once"), several.c_str());
         const json fourth = workspace.ask({"records", "latest", "--step", "4", "--json"}).json();
         QVERIFY(fourth.size() == 1 && fourth[0].at("name") == "weights" && fourth[0].at("step") == 4);
         const QString out = QString::fromStdString((workspace.scratch() / "files").string());

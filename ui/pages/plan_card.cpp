@@ -4,6 +4,7 @@
 #include "config/plugin_list.h"
 #include "launch/worker_answer.h"
 #include "pages/schedule_preview.h"
+#include "plan/length_doubts.h"
 #include "plan/order.h"
 #include "plan/schedule.h"
 #include "session/qt_text.h"
@@ -73,6 +74,10 @@ PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_
     m_updates->setObjectName(QStringLiteral("plannedUpdates"));
     m_updates->setWordWrap(true);
     schedule->addWidget(m_updates);
+    m_doubts = theme::label({}, theme::TextRole::Caption, "warning");
+    m_doubts->setObjectName(QStringLiteral("lengthDoubts"));
+    m_doubts->setWordWrap(true);
+    schedule->addWidget(m_doubts);
     m_changes = addPart(column, m_changesHead, {});
 
     auto* commandHead = new QHBoxLayout;
@@ -201,6 +206,10 @@ void PlanCard::refreshPlan() {
     } else {
         m_updates->setText(tr("How many updates that is depends on the data."));
     }
+    QStringList doubts;
+    for (const plan::LengthDoubt& doubt : plan::lengthDoubts(config, planned ? std::optional(GlobalStep(*planned)) : std::nullopt)) doubts << toQt(doubt.sentence);
+    m_doubts->setText(doubts.join(QLatin1Char('\n')));
+    m_doubts->setVisible(!doubts.isEmpty());
     constexpr std::int64_t kSomeUpdates = 1000;
     const bool isKnown = (plan::hasLength(config.schedule) && config.schedule.totalUpdates) || planned;
     const config::ScheduleSection schedule = plan::scheduleOf(config, planned.value_or(kSomeUpdates));

@@ -51,6 +51,7 @@ private:
     QVBoxLayout* m_changes;
     SchedulePreview* m_schedule;
     QLabel* m_scheduleNote;               ///< why no curve is drawn
+    QLabel* m_doubts = nullptr;         ///< curves and ramps of another length than the run
     session::NewestJob m_curveJob;        ///< asks the plug-in whose curve it is
     std::string m_askedCurve;             ///< what it asks, or has asked
     QLabel* m_updates;

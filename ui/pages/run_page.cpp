@@ -100,7 +100,7 @@ QString RunPage::subtitle() const {
     if (const QString stop = stopText(*m_session); alive && !stop.isEmpty()) parts << stop;
     else if (const QString hang = hangText(*m_session); alive && !hang.isEmpty()) parts << hang;
     else if (!now.phase.words.isEmpty() && alive) parts << now.phase.text();
-    if (!alive && !now.why.isEmpty()) parts << now.why;
+    if ((!alive || now.state == rundir::State::Paused) && !now.why.isEmpty()) parts << now.why;
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -1,5 +1,6 @@
 #include "engine/checkpoint/checkpoint_reader.h"
 
+#include "base/file_system.h"
 #include "engine/checkpoint/tensor_file.h"
 
 #include <algorithm>
@@ -112,9 +113,9 @@ Result<void> checkPieces(const Verified& checkpoint, const rundir::TensorEntry& 
 }
 
 /// All differences between what is wanted and what the manifest has. `exact`: nothing else may be there.
-Result<void> compare(const Verified& checkpoint, const std::vector<StateTensor>& wanted, bool exact) {
+Result<void> compare(const rundir::CheckpointManifest& manifest, const std::vector<StateTensor>& wanted, bool exact) {
     std::map<std::string, const rundir::TensorEntry*> have;
-    for (const rundir::TensorEntry& entry : checkpoint.loaded.manifest.tensors) have[entry.name] = &entry;
+    for (const rundir::TensorEntry& entry : manifest.tensors) have[entry.name] = &entry;
     std::vector<std::string> problems;
     for (const StateTensor& item : wanted) {
         const auto found = have.find(item.name);
@@ -128,13 +129,20 @@ Result<void> compare(const Verified& checkpoint, const std::vector<StateTensor>&
             problems.push_back(item.name + " has shape " + shapeText(entry.shape) + ", this model needs " + shapeText(item.tensor.sizes().vec()));
         else if (entry.dtype != dtype)
             problems.push_back(item.name + " is " + entry.dtype + ", this run needs " + dtype + " (precision.mode)");
-        LATHE_TRY(checkPieces(checkpoint, entry));
         have.erase(found);
     }
     if (exact)
         for (const auto& [name, entry] : have) problems.push_back(name + " is not in this run");
     if (problems.empty()) return {};
     return Error{ErrorCode::Corrupt, "The checkpoint does not fit this run's model and optimizer: " + listed(problems), {}, {}};
+}
+
+/// The same, and that the files hold what the manifest says of these tensors.
+Result<void> compareAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, bool exact) {
+    LATHE_TRY(compare(checkpoint.loaded.manifest, wanted, exact));
+    for (const rundir::TensorEntry& entry : checkpoint.loaded.manifest.tensors)
+        if (std::any_of(wanted.begin(), wanted.end(), [&](const StateTensor& item) { return item.name == entry.name; })) LATHE_TRY(checkPieces(checkpoint, entry));
+    return {};
 }
 
 void copyTensor(const Verified& checkpoint, const rundir::TensorEntry& entry, at::Tensor target) {
@@ -216,7 +224,7 @@ std::string copyAndDigest(const Verified& checkpoint, const TrainState& state) {
 Result<LoadedCheckpoint> loadCheckpoint(const stdfs::path& folder, TrainState& state, const CheckProgress& progress) {
     auto load = [&]() -> Result<LoadedCheckpoint> {
         LATHE_TRY_ASSIGN(Verified checkpoint, verified(folder, progress));
-        LATHE_TRY(compare(checkpoint, state.tensors(), true));
+        LATHE_TRY(compareAll(checkpoint, state.tensors(), true));
         LATHE_TRY(state.setValues(checkpoint.loaded.record.state));
         if (const std::string digest = copyAndDigest(checkpoint, state); digest != checkpoint.loaded.manifest.stateDigest)
             return Error{ErrorCode::Corrupt, "The restored state differs from what was saved (digest " + digest + " instead of " +
@@ -231,13 +239,41 @@ Result<LoadedCheckpoint> loadCheckpoint(const stdfs::path& folder, TrainState& s
 Result<LoadedCheckpoint> loadCheckpointWeights(const stdfs::path& folder, const std::vector<StateTensor>& wanted, const CheckProgress& progress) {
     auto load = [&]() -> Result<LoadedCheckpoint> {
         LATHE_TRY_ASSIGN(Verified checkpoint, verified(folder, progress));
-        LATHE_TRY(compare(checkpoint, wanted, false));
+        LATHE_TRY(compareAll(checkpoint, wanted, false));
         copyAll(checkpoint, wanted);
         return std::move(checkpoint.loaded);
     };
     auto loaded = load();
     if (!loaded.ok()) return std::move(loaded).error().in("while loading the weights of checkpoint " + folder.filename().string());
     return loaded;
+}
+
+/// Small files only: what is too large for a record is none.
+static Result<LoadedCheckpoint> readSmall(const stdfs::path& folder) {
+    LoadedCheckpoint loaded;
+    LATHE_TRY_ASSIGN(loaded.manifest, rundir::readCheckpoint(folder));
+    LATHE_TRY_ASSIGN(const std::string text, readFile(folder / "trainer.json", kMaxTrainerRecordBytes));
+    LATHE_TRY_ASSIGN(loaded.record, parseTrainerRecord(text));
+    return loaded;
+}
+
+Result<LoadedCheckpoint> fitCheckpoint(const stdfs::path& folder, TrainState& state) {
+    auto fit = [&]() -> Result<LoadedCheckpoint> {
+        LATHE_TRY_ASSIGN(LoadedCheckpoint loaded, readSmall(folder));
+        LATHE_TRY(compare(loaded.manifest, state.tensors(), true));
+        LATHE_TRY(state.setValues(loaded.record.state));
+        return loaded;
+    };
+    auto fitted = fit();
+    if (!fitted.ok()) return std::move(fitted).error().in("while loading checkpoint " + folder.filename().string());
+    return fitted;
+}
+
+Result<void> fitCheckpointWeights(const stdfs::path& folder, const std::vector<StateTensor>& wanted) {
+    const auto manifest = rundir::readCheckpoint(folder);
+    auto fits = manifest.ok() ? compare(*manifest, wanted, false) : Result<void>(manifest.error());
+    if (!fits.ok()) return std::move(fits).error().in("while loading the weights of checkpoint " + folder.filename().string());
+    return {};
 }
 
 }  // namespace lathe::engine

@@ -28,4 +28,10 @@ Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& folder, Tra
 Result<LoadedCheckpoint> loadCheckpointWeights(const std::filesystem::path& folder, const std::vector<StateTensor>& wanted,
                                                const CheckProgress& progress = {});
 
+/// What loadCheckpoint() would say, of the small files alone: names, types, shapes and small values, which `state` takes; no
+/// tensor is read and no hash compared.
+Result<LoadedCheckpoint> fitCheckpoint(const std::filesystem::path& folder, TrainState& state);
+/// The same of loadCheckpointWeights().
+Result<void> fitCheckpointWeights(const std::filesystem::path& folder, const std::vector<StateTensor>& wanted);
+
 }  // namespace lathe::engine

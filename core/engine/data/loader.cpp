@@ -41,19 +41,22 @@ LoaderSettings LoaderSettings::evaluation(const config::RunConfig& config, at::D
     return settings;
 }
 
-Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings settings, const LoadProgress& progress) {
-    LATHE_ASSERT(!part.ids.empty());
-    settings.shape.samples = static_cast<std::int64_t>(part.ids.size());
-    if (settings.shape.samplesPerEpoch() == 0)
-        return Error{ErrorCode::Config,
-                     "No full micro-batch of " + std::to_string(settings.shape.batchSize) + " samples in the " +
-                         std::to_string(settings.shape.samples) + " of the training part; lower data.batch_size or set data.drop_last to false",
-                     "data.batch_size", {}};
-    if (settings.shape.accumulation->foretold(UpdateAttempt(0), 0) == 0 && part.dataset->info().weighted) {
+Result<void> LoaderSettings::fit(const DataPart& part) {
+    shape.samples = static_cast<std::int64_t>(part.ids.size());
+    if (shape.samplesPerEpoch() == 0)
+        return Error{ErrorCode::Config, "No full micro-batch of " + std::to_string(shape.batchSize) + " samples in the " + std::to_string(shape.samples) +
+                     " of the training part; lower data.batch_size or set data.drop_last to false", "data.batch_size", {}};
+    if (shape.accumulation->foretold(UpdateAttempt(0), 0) == 0 && part.dataset->info().weighted) {
         std::vector<double> weights;
         for (const std::int64_t id : part.ids) weights.push_back(part.dataset->weight(id));
-        settings.shape.weights = std::make_shared<plan::SampleWeights>(std::move(weights), settings.seed, settings.shuffle);
+        shape.weights = std::make_shared<plan::SampleWeights>(std::move(weights), seed, shuffle);
     }
+    return {};
+}
+
+Result<std::unique_ptr<Loader>> Loader::open(DataPart part, LoaderSettings settings, const LoadProgress& progress) {
+    LATHE_ASSERT(!part.ids.empty());
+    LATHE_TRY(settings.fit(part));
     if (part.dataset->text()) return openTextLoader(std::move(part), settings);
     // A stream of one file after another reads ahead by at least one batch a thread.
     settings.batchesAhead = std::max<std::int64_t>({settings.batchesAhead, settings.threads, 1});

@@ -36,6 +36,8 @@ struct LoaderSettings {
     /// The part in order, once, without augmentation, the short last batch kept.
     /// Ranks take turns, batch by batch.
     static LoaderSettings evaluation(const config::RunConfig& config, at::Device device, plan::Sharing sharing = {});
+    /// Takes in how many samples the part has, and their weights. Config error where not one micro-batch is full.
+    Result<void> fit(const DataPart& part);
 };
 
 at::ScalarType dtypeOf(const config::PrecisionSection& precision);  ///< fp32 -> kFloat, fp64 -> kDouble

@@ -47,15 +47,16 @@ std::vector<std::int64_t> allIds(const dataset::Dataset& dataset) {
 
 }  // namespace
 
-Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress& progress) {
+Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress& progress, Reading reading) {
     RunData data;
-    auto train = dataset::open(config.data, config.task, dataset::Part::Train, nullptr, progress);
+    const auto open = reading == Reading::Whole ? &dataset::open : &dataset::survey;
+    auto train = open(config.data, config.task, dataset::Part::Train, nullptr, progress);
     if (!train)
         return std::move(train).error();
     data.train.dataset = std::move(*train);
     data.train.ids = allIds(*data.train.dataset);
     if (!config.data.eval.empty()) {
-        auto eval = dataset::open(config.data, config.task, dataset::Part::Eval, data.train.dataset.get(), progress);
+        auto eval = open(config.data, config.task, dataset::Part::Eval, data.train.dataset.get(), progress);
         if (!eval)
             return std::move(eval).error();
         data.eval.dataset = std::move(*eval);
@@ -73,7 +74,7 @@ Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress&
     }
     if (data.train.ids.empty())
         return Error{ErrorCode::Data, "No sample of " + config.data.train + " can be used for training", "data.train", {}};
-    if (config.data.standardize && !data.train.dataset->info().images) {
+    if (reading == Reading::Whole && config.data.standardize && !data.train.dataset->info().images) {
         auto measured = measure(*data.train.dataset, data.train.ids, progress);
         if (!measured)
             return std::move(measured).error();

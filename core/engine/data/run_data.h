@@ -39,7 +39,11 @@ struct RunData {
     ModelShape modelShape(std::int64_t outputs) const;
 };
 
-/// Opens data.train and data.eval (or holds out data.eval_fraction), checks that training has samples.
-Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress& progress = {});
+/// How much of the data is read: all of it, or what dataset::survey() reads.
+enum class Reading { Whole, Survey };
+
+/// Opens data.train and data.eval (or holds out data.eval_fraction), checks that training has samples. Nothing is measured
+/// in a survey.
+Result<RunData> openRunData(const config::RunConfig& config, const LoadProgress& progress = {}, Reading reading = Reading::Whole);
 
 }  // namespace lathe::engine

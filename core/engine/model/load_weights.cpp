@@ -111,6 +111,7 @@ Result<void> loadWeights(Model& model, const std::string& safetensorsFile) {
     if (const std::string problems = mismatch(*header, model); !problems.empty())
         return Error{ErrorCode::Config, safetensorsFile + " does not fit the model" + problems, "model.weights", {}};
 
+    if (model.parameters().empty() || model.parameters().front().tensor.is_meta()) return {};
     const at::NoGradGuard noGrad;
     const File file(safetensorsFile);
     std::vector<NamedTensor> all = model.parameters();

@@ -100,16 +100,16 @@ private:
 
 Result<std::unique_ptr<Parallel>> makeDataParallel(const config::ParallelSection& section, const RankPlace& place) {
     if (place.world == 1) return makeSingleProcess(section.reduction == "tree");
-    if (section.reduction == "tree" && !std::has_single_bit(static_cast<unsigned>(place.world)))
-        return Error{ErrorCode::Config, "The reduction tree needs 2, 4, 8 … ranks, not " + std::to_string(place.world), "parallel.reduction", {}};
     LATHE_TRY_ASSIGN(std::unique_ptr<RankGroup> group, RankGroup::connect(place));
     return std::unique_ptr<Parallel>(std::make_unique<DataParallel>(section, place, std::move(group)));
 }
 
 Result<std::unique_ptr<Parallel>> makeSingle(const config::ParallelSection& section, const RankPlace& place) {
-    if (place.world == 1) return makeSingleProcess(section.reduction == "tree");
-    return Error{ErrorCode::Config, "single is one process, and there are " + std::to_string(place.world) + " ranks", "parallel.strategy", {}};
+    LATHE_ASSERT(place.world == 1);
+    return makeSingleProcess(section.reduction == "tree");
 }
+
+std::string nameOf(const config::ParallelSection& section, int world) { return section.strategy != "auto" ? section.strategy : world == 1 ? "single" : "ddp"; }
 
 }  // namespace
 
@@ -118,10 +118,18 @@ Kinds<ParallelMaker>& parallelKinds() {
     return kinds;
 }
 
+Result<void> checkParallel(const config::ParallelSection& section, int world) {
+    const std::string name = nameOf(section, world);
+    if (!parallelKinds().find(name)) return Error{ErrorCode::Config, "There is no parallel strategy \"" + name + "\"; there are auto, " + parallelKinds().names(), "parallel.strategy", {}};
+    if (name == "single" && world > 1) return Error{ErrorCode::Config, "single is one process, and there are " + std::to_string(world) + " ranks", "parallel.strategy", {}};
+    if (name == "ddp" && world > 1 && section.reduction == "tree" && !std::has_single_bit(static_cast<unsigned>(world)))
+        return Error{ErrorCode::Config, "The reduction tree needs 2, 4, 8 … ranks, not " + std::to_string(world), "parallel.reduction", {}};
+    return {};
+}
+
 Result<std::unique_ptr<Parallel>> makeParallel(const config::ParallelSection& section, const RankPlace& place) {
-    const std::string name = section.strategy != "auto" ? section.strategy : place.world == 1 ? "single" : "ddp";
-    if (const ParallelMaker* maker = parallelKinds().find(name)) return (*maker)(section, place);
-    return Error{ErrorCode::Config, "There is no parallel strategy \"" + name + "\"; there are auto, " + parallelKinds().names(), "parallel.strategy", {}};
+    LATHE_TRY(checkParallel(section, place.world));
+    return (*parallelKinds().find(nameOf(section, place.world)))(section, place);
 }
 
 }  // namespace lathe::engine

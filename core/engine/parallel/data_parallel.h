@@ -20,6 +20,9 @@ using ParallelMaker = std::function<Result<std::unique_ptr<Parallel>>(const conf
 /// All strategies by name. A built-in one is a line in data_parallel.cpp.
 Kinds<ParallelMaker>& parallelKinds();
 
+/// What makeParallel() refuses without meeting other ranks.
+Result<void> checkParallel(const config::ParallelSection& section, int world);
+
 /// The one that section.strategy names; auto: single for one rank, else ddp. Waits for the others where there are several.
 /// Errors name parallel.* keys.
 Result<std::unique_ptr<Parallel>> makeParallel(const config::ParallelSection& section, const RankPlace& place);

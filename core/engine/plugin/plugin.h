@@ -16,6 +16,7 @@
 // Models, tasks, metrics, number formats and parallel strategies compute with LibTorch: define LATHE_PLUGIN_TORCH before this header (CMake's
 // lathe_add_plugin(NAME sources… TORCH) does) and their classes come with it. Without it nothing of LibTorch is included.
 //
+// How one is compiled and where it goes: `lathe-trainer plugins --help`, README, LathePlugin.cmake beside this file.
 // A plug-in is built with the headers of the very Lathe that loads it: it says which in a stamp, which is read before any
 // of its code runs. Exceptions may leave its functions: one in LATHE_PLUGIN or in a maker ends the start with its text, one
 // in a hook is reported and training goes on, unless the hook is required(). Plug-ins stay loaded until the process ends.

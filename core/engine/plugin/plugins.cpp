@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <span>
@@ -222,13 +221,6 @@ Result<LoadedPlugin> load(const config::PluginChoice& choice, const stdfs::path&
 }
 
 }  // namespace
-
-stdfs::path pluginFolder() {
-    if (const char* folder = std::getenv("LATHE_PLUGINS"); folder && *folder) return folder;
-    if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) return stdfs::path(data) / "lathe" / "plugins";
-    const char* home = std::getenv("HOME");
-    return stdfs::path(home && *home ? home : "/nonexistent") / ".local" / "share" / "lathe" / "plugins";
-}
 
 Result<std::vector<LoadedPlugin>> loadPlugins(const config::PluginsSection& section, const stdfs::path& folder) {
     LATHE_TRY_ASSIGN(const auto choices, config::pluginsOf(section));

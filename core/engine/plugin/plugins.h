@@ -3,6 +3,7 @@
 // Thread: the training thread, before training.
 #pragma once
 
+#include "base/program_paths.h"
 #include "config/sections.h"
 #include "engine/plugin/plugin.h"
 
@@ -17,9 +18,6 @@ struct LoadedPlugin {
     std::string name, version, digest;          ///< XXH3-128 of its file
     std::vector<std::unique_ptr<Hook>> hooks;
 };
-
-/// $LATHE_PLUGINS, else $XDG_DATA_HOME/lathe/plugins, else ~/.local/share/lathe/plugins.
-std::filesystem::path pluginFolder();
 
 /// Each of them in the order of the configuration; what they add is in modelKinds(), taskKinds() … from then on. Errors
 /// (Config, Unsupported) are one sentence that names the plug-in, and "plugins.NAME" as their key.

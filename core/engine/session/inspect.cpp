@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "config/plugin_list.h"
 #include "engine/checkpoint/checkpoint_reader.h"
+#include "engine/session/resume.h"
 #include "engine/session/setup.h"
 #include "engine/session/telemetry.h"
 #include "engine/train/guard.h"
@@ -18,33 +19,46 @@ namespace {
 
 using nlohmann::json;
 
-Result<std::string> describe(const config::RunConfig& config) {
-    LATHE_TRY_ASSIGN(const std::vector<LoadedPlugin> plugins, loadPlugins(config.plugins, pluginFolder()));
-    LATHE_TRY_ASSIGN(const RunData data, openRunData(config));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<Task> task, makeTask(config, data.train.dataset->info()));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<Model> model, makeModel(config.model, data.modelShape(task->outputs()), 0, dtypeOf(config.precision), at::kMeta));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<ParamTable> made, ParamTable::make(*model, config.optimizer));
-    const ParamTable& table = *made;
+/// What a session that goes on from there would tell; its refusals are errors.
+Result<json> describeResume(Setup& setup, const DescribedStart& start) {
+    if (start.weightsOnly) {
+        LATHE_TRY(fitCheckpointWeights(start.checkpoint, setup.modelState->stateTensors()));
+        return json();
+    }
+    LATHE_TRY_ASSIGN(const LoadedCheckpoint checkpoint, fitCheckpoint(start.checkpoint, setup.state));
+    Environment now = setup.environment();
+    if (!setup.parallel) {   // no rank was met: the layout follows from these settings
+        const config::Loaded saved = config::parse(checkpoint.record.configYaml, "/");
+        const config::ParallelSection &a = saved.config.parallel, &b = setup.config.parallel;
+        const auto layout = checkpoint.record.environment.find("layout");
+        const bool isSame = a.ranks == b.ranks && a.strategy == b.strategy && a.reduction == b.reduction && layout != checkpoint.record.environment.end();
+        now["layout"] = isSame ? layout->second : b.strategy + ", " + b.reduction + ", " + std::to_string(b.ranks) + " ranks";
+    }
+    LATHE_TRY_ASSIGN(const Reconciliation told, reconcile(setup, checkpoint.record, now, start.checkpoint.filename().string(), start.newCurve));
+    return json({{"curve", told.curve}, {"warnings", told.others}, {"not_comparable", told.reasons}});
+}
+
+Result<json> describe(const config::RunConfig& config, const DescribedStart& start) {
+    LATHE_TRY_ASSIGN(const std::unique_ptr<Setup> setup, Setup::outline(config));
     std::int64_t trainable = 0;
     std::uint64_t bytes = 0, trained = 0;
     json tensors = json::array();
-    for (const ParamRow& row : table.rows()) {
+    for (const ParamRow& row : setup->table->rows()) {
         trainable += row.trainable ? row.numel() : 0;
         const std::uint64_t rowBytes = static_cast<std::uint64_t>(row.numel()) * c10::elementSize(row.dtype);
         bytes += rowBytes;
         trained += row.trainable ? rowBytes : 0;
         tensors.push_back({{"name", row.name}, {"shape", row.shape}, {"block", row.block}});
     }
-    LATHE_TRY(plan::makeAccumulation(config.accumulation));
-    const plan::OrderShape shape = plan::orderShape(config, static_cast<std::int64_t>(data.train.ids.size()));
-    const auto device = chooseDevice(config.parallel);  // one that is not there is told elsewhere
-    LATHE_TRY_ASSIGN(const std::unique_ptr<Precision> precision, makePrecision(config.precision, device.ok() ? *device : at::Device(at::kCPU)));
-    json answer = {{"precision", precision->name()}, {"precision_why", precision->why()}, {"parameters", table.totalElements()}, {"trainable", trainable},
+    json answer = {{"precision", setup->precision->name()}, {"precision_why", setup->precision->why()}, {"parameters", setup->table->totalElements()}, {"trainable", trainable},
                    {"bytes", {{"weights", bytes}, {"training", bytes + trained * (1 + (config.optimizer.ema ? 1 : 0) + Optimizer::stateTensorsPerParameter(config.optimizer))}, {"trained", trained}}},
-                   {"updates_per_epoch", shape.updatesPerEpoch().value_or(0)}, {"planned_updates", nullptr}, {"train_samples", shape.samples},
-                   {"eval_samples", data.eval.ids.size()}, {"tensors", tensors}, {"groups", groupsJson(table.groups())}};
-    if (const auto planned = plan::plannedUpdates(shape, config.run.epochs, config.run.maxUpdates)) answer["planned_updates"] = planned->value();
-    return answer.dump();
+                   {"updates_per_epoch", setup->order.updatesPerEpoch().value_or(0)}, {"planned_updates", nullptr}, {"train_samples", setup->order.samples},
+                   {"eval_samples", setup->data.eval.ids.size()}, {"tensors", tensors}, {"groups", groupsJson(setup->table->groups())}};
+    if (setup->plannedUpdates) answer["planned_updates"] = setup->plannedUpdates->value();
+    if (!start.checkpoint.empty()) {
+        LATHE_TRY_ASSIGN(answer["resume"], describeResume(*setup, start));
+    }
+    return answer;
 }
 
 Result<std::string> evaluate(const rundir::RunFolder& run, const std::string& checkpoint) {
@@ -105,9 +119,11 @@ Result<void> checkProduct() {
 
 }  // namespace
 
-Result<std::string> describeConfig(const std::string& fileOrPreset) {
+Result<std::string> describeConfig(const std::string& fileOrPreset, const DescribedStart& start) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, config::loadUsable(fileOrPreset));
-    return guarded("describing the model", [&] { return describe(config); });
+    const auto answer = guarded("describing the session", [&] { return describe(config, start); });
+    if (answer.ok()) return answer->dump();
+    return json({{"refused", {{"key", answer.error().key}, {"sentence", answer.error().text()}}}}).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<std::string> explainConfig(const std::string& fileOrPreset) {

@@ -11,9 +11,16 @@
 
 namespace lathe::engine {
 
-/// {"precision", "precision_why" (of auto, else empty), "parameters", "trainable", "bytes" {"weights", "training"}, "updates_per_epoch", "planned_updates", "train_samples",
-/// "eval_samples", "tensors" [{"name", "shape", "block"}]}. Weights are not allocated; data are opened but not kept.
-Result<std::string> describeConfig(const std::string& fileOrPreset);
+/// From where a session that is described would go on.
+struct DescribedStart {
+    std::filesystem::path checkpoint;   ///< folder; empty: from nothing
+    bool weightsOnly = false, newCurve = false;
+};
+
+/// What a session with this configuration would be, by the code that would make it (Setup::outline): {"precision", "precision_why" (of auto, else empty), "parameters", "trainable",
+/// "bytes" {"weights", "training", "trained"}, "updates_per_epoch", "planned_updates", "train_samples", "eval_samples", "tensors" [{"name", "shape", "block"}], "groups"}, and where it goes
+/// on from a checkpoint "resume" {"curve", "warnings" (what it would tell), "not_comparable" (why it cannot be proved exact; empty where it can)}. Where it would be refused: {"refused" {"key", "sentence"}}.
+Result<std::string> describeConfig(const std::string& fileOrPreset, const DescribedStart& start = {});
 
 /// {"update" [{"event", "detail"}]}: plan::explainUpdate() with the words of plug-ins. No data are opened.
 Result<std::string> explainConfig(const std::string& fileOrPreset);

@@ -45,6 +45,26 @@ Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::
     return changes;
 }
 
+Result<Reconciliation> reconcile(Setup& setup, const TrainerRecord& saved, const Environment& environment, const std::string& checkpoint, bool newCurve) {
+    if (saved.dataFingerprint != setup.dataFingerprint)
+        return Error{ErrorCode::Data, "The training data are not those of checkpoint " + checkpoint + " (names, sizes or labels differ). Start from its weights to train on other data", "data.train", {}};
+    Counters& place = setup.progress.counters;
+    if (place.planEntry.value() >= setup.order.samplesPerEpoch()) {  // a shorter epoch since: the next one begins
+        place.epoch = place.epoch.next();
+        place.planEntry = PlanEntry(0);
+    }
+    LATHE_TRY_ASSIGN(const ConfigChanges changes, configChanges(saved.configYaml, setup.config));
+    Reconciliation told;
+    told.reasons = environmentDifferences(saved.environment, environment);
+    told.reasons.insert(told.reasons.end(), changes.numeric.begin(), changes.numeric.end());
+    if (told.reasons.empty() && setup.config.parallel.determinism != "exact") told.reasons.push_back("parallel.determinism is fast");
+    for (const std::string& change : changes.sentences) told.settings.push_back("Changed since the checkpoint: " + change);
+    told.curve = setup.curve->reconcile(setup.config, setup.plannedUpdates, place.globalStep, newCurve);
+    if (newCurve && !told.curve.empty()) told.reasons.push_back("a new learning-rate curve");
+    if (setup.best->dropForeign()) told.others.push_back("The best value begins anew: another metric was chosen");
+    return told;
+}
+
 std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::ExpectedUpdate> recorded, const Probe& foretold, std::int64_t attempt) {
     if (recorded.empty() && !foretold.samples.empty()) recorded.push_back({attempt, foretold.samples, foretold.loss, foretold.gradNorm});
     return recorded;

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "engine/checkpoint/trainer_record.h"
 #include "engine/session/frame_writer.h"
+#include "engine/session/setup.h"
 #include "engine/train/hooks.h"
 #include "rundir/run_folder.h"
 
@@ -22,6 +23,15 @@ Result<ConfigChanges> configChanges(const std::string& savedYaml, const config::
 
 /// Whether the rates of coming updates depend on what evaluations give.
 bool evaluationsDecideRates(const config::RunConfig& config);
+
+/// What a session tells that goes on from a checkpoint.
+struct Reconciliation {
+    std::vector<std::string> settings, curve, others;   ///< what changed since the checkpoint, a sentence each
+    std::vector<std::string> reasons;                   ///< why it cannot be compared with what was kept; empty when it can
+};
+/// Brings a setup whose state is that of the checkpoint in line with what is configured now. Data error where the training
+/// data are others. `environment`: of this session.
+Result<Reconciliation> reconcile(Setup& setup, const TrainerRecord& saved, const Environment& environment, const std::string& checkpoint, bool newCurve);
 
 /// What the updates from `attempt` on must give: those that were recorded, else the first one as the checkpoint foretells it.
 std::vector<rundir::ExpectedUpdate> expectedUpdates(std::vector<rundir::ExpectedUpdate> recorded, const Probe& foretold, std::int64_t attempt);

@@ -14,6 +14,7 @@
 #include "engine/train/memory_facts.h"
 #include "engine/train/replica_check.h"
 #include "live/spill.h"
+#include "plan/length_doubts.h"
 #include "rundir/json_reader.h"
 
 #include <nlohmann/json.hpp>
@@ -146,40 +147,24 @@ private:
             return {};
         }
         LATHE_TRY_ASSIGN(const LoadedCheckpoint checkpoint, loadCheckpoint(folder, m_setup->state, report));
-        if (checkpoint.record.dataFingerprint != m_setup->dataFingerprint)
-            return Error{ErrorCode::Data, "The training data are not those of checkpoint " + m_record.checkpoint +
-                         " (names, sizes or labels differ). Start from its weights to train on other data", "data.train", {}};
+        LATHE_TRY_ASSIGN(Reconciliation told, reconcile(*m_setup, checkpoint.record, m_trainerRecord.environment, m_record.checkpoint, m_record.newCurve));
         m_newestCheckpoint = m_record.checkpoint;
-        Counters& place = m_setup->progress.counters;
-        if (place.planEntry.value() >= m_setup->trainLoader->shape().samplesPerEpoch()) {  // a shorter epoch since: the next one begins
-            place.epoch = place.epoch.next();
-            place.planEntry = PlanEntry(0);
-        }
-        if (m_record.replay && !evaluationsDecideRates(m_setup->config)) m_setup->progress.evaluationPending = false;
-        LATHE_TRY_ASSIGN(const ConfigChanges changes, configChanges(checkpoint.record.configYaml, m_setup->config));
-        std::vector<std::string> reasons = environmentDifferences(checkpoint.record.environment, m_trainerRecord.environment);
-        reasons.insert(reasons.end(), changes.numeric.begin(), changes.numeric.end());
-        if (reasons.empty() && !isExact()) reasons.push_back("parallel.determinism is fast");
         const Counters& counters = m_setup->progress.counters;
-        const auto warn = [&](const std::string& text) {
-            if (!m_record.replay) tell("warning", text, {}, counters);  // what a replay changes is nobody's wish
-        };
-        for (const std::string& change : changes.sentences) warn("Changed since the checkpoint: " + change);
-        const auto curveChanges = m_setup->curve->reconcile(m_setup->config, m_setup->plannedUpdates, counters.globalStep, m_record.newCurve);
-        if (m_record.newCurve && !curveChanges.empty()) reasons.push_back("a new learning-rate curve");
-        for (const std::string& change : curveChanges) warn(change);
-        if (m_setup->best->dropForeign()) warn("The best value begins anew: another metric was chosen");
+        if (m_record.replay && !evaluationsDecideRates(m_setup->config)) m_setup->progress.evaluationPending = false;
+        for (const auto* sentences : {&told.settings, &told.curve, &told.others})
+            for (const std::string& sentence : *sentences)
+                if (!m_record.replay) tell("warning", sentence, {}, counters);  // what a replay changes is nobody's wish
         if (m_rank == 0 && m_setup->best->value()) tellBest(m_frames, *m_setup->best, counters);
         if (m_rank == 0)
             m_resumeReport = std::make_unique<ResumeReport>(m_frames, expectedUpdates(m_record.expected, checkpoint.record.probe, counters.updateAttempts.value() + 1),
-                                                            std::move(reasons), m_record.replay);
+                                                            std::move(told.reasons), m_record.replay);
         m_pulse.counters(counters);
         return {};
     }
 
     void announcePlan() {
         const dataset::Info& info = m_setup->data.train.dataset->info();
-        const plan::OrderShape& shape = m_setup->trainLoader->shape();
+        const plan::OrderShape& shape = m_setup->order;
         json facts = {{"planned_updates", nullptr}, {"updates_per_epoch", shape.updatesPerEpoch().value_or(0)}, {"train_samples", shape.samples},
                       {"eval_samples", m_setup->data.eval.ids.size()}, {"parameters", m_setup->table->totalElements()}, {"classes", info.classNames}, {"input", inputFacts()}};
         if (const std::int64_t most = m_setup->microBatchLimit.most; most > 0) {
@@ -196,8 +181,9 @@ private:
         facts["groups"] = groupsJson(m_setup->table->groups());
         for (const plan::ParamGroup& group : m_setup->table->groups()) log::info("parameters: " + group.name + ", " + plan::groupText(group));
         tell("plan", "", facts, m_setup->progress.counters);
-        if (const std::string doubt = plan::warmupDoubt(m_setup->config.schedule.warmupUpdates, m_setup->plannedUpdates); !doubt.empty())
-            tell("warning", doubt, {}, m_setup->progress.counters);
+        const bool keepsCurve = !m_record.checkpoint.empty() && !m_record.weightsOnly;   // which is told of where it goes on
+        for (const plan::LengthDoubt& doubt : keepsCurve ? std::vector<plan::LengthDoubt>() : plan::lengthDoubts(m_setup->config, m_setup->plannedUpdates))
+            tell("warning", doubt.sentence, {}, m_setup->progress.counters);
         if (const std::string doubt = info.doubt(); !doubt.empty()) tell("warning", doubt, {}, m_setup->progress.counters);
         if (info.unreadableCount > 0) {
             std::string text = std::to_string(info.unreadableCount) + " of the training data could not be read and are left out";
@@ -252,6 +238,11 @@ private:
     TrainerSettings settings() const {
         TrainerSettings settings = m_setup->settings();
         settings.rollBacksDone = m_record.rollBacks;
+        if (const std::int64_t updates = m_record.trialUpdates; updates > 0) {
+            settings.epochs.reset();   // its plan and rates are those of the whole run
+            settings.maxUpdates = updates;
+            settings.evaluateEvery = settings.saveEvery = Interval{Interval::Unit::Updates, updates};
+        }
         if (!m_record.replay) return settings;
         settings.epochs = settings.maxUpdates = std::nullopt;   // it ends by the updates that it compares
         settings.saveEvery = Interval{Interval::Unit::Never};

@@ -23,20 +23,36 @@ Result<std::unique_ptr<Setup>> Setup::ofRun(const rundir::RunFolder& run) {
 Result<std::unique_ptr<Setup>> Setup::build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place) {
     auto setup = std::make_unique<Setup>();
     setup->config = chosen;
-    applyDeterminism(chosen.parallel);
-    keepFreedMemory();
-    setup->threads = applyThreads(chosen.parallel, place.world);
-    LATHE_TRY_ASSIGN(setup->plugins, loadPlugins(chosen.plugins, pluginFolder()));
-    LATHE_TRY_ASSIGN(setup->device, chooseDevice(chosen.parallel, place.rank, place.world));
+    LATHE_TRY(setup->prepare(place));
     LATHE_TRY(guarded("loading the data", [&] { return setup->openData(report, place); }));
     if (!report(live::Phase::BuildingModel, 0, 0)) return Error{ErrorCode::Stopped, "Stopped while building the model", {}, {}};
     LATHE_TRY(guarded("building the model", [&] { return setup->buildModel(place); }));
     return setup;
 }
 
+Result<std::unique_ptr<Setup>> Setup::outline(const config::RunConfig& chosen) {
+    auto setup = std::make_unique<Setup>();
+    setup->config = chosen;
+    setup->m_isOutline = true;
+    const RankPlace place{.rank = 0, .world = static_cast<int>(chosen.parallel.ranks)};
+    LATHE_TRY(setup->prepare(place));
+    LATHE_TRY(guarded("looking at the data", [&] { return setup->openData([](live::Phase, std::int64_t, std::int64_t) { return true; }, place); }));
+    LATHE_TRY(guarded("describing the model", [&] { return setup->buildModel(place); }));
+    return setup;
+}
+
+Result<void> Setup::prepare(const RankPlace& place) {
+    applyDeterminism(config.parallel);
+    keepFreedMemory();
+    threads = applyThreads(config.parallel, place.world);
+    LATHE_TRY_ASSIGN(plugins, loadPlugins(config.plugins, pluginFolder()));
+    LATHE_TRY_ASSIGN(device, chooseDevice(config.parallel, place.rank, place.world));
+    return {};
+}
+
 Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place) {
     const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
-    LATHE_TRY_ASSIGN(data, openRunData(config, loaded));
+    LATHE_TRY_ASSIGN(data, openRunData(config, loaded, m_isOutline ? Reading::Survey : Reading::Whole));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
     if (const auto most = config.evaluation.maxBatches) {
         const auto samples = static_cast<std::size_t>(config.evaluation.batchSize.value_or(config.data.batchSize)) * static_cast<std::size_t>(*most);
@@ -46,14 +62,18 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
     LATHE_TRY_ASSIGN(best, BestValue::make(config.evaluation, metricsOf(*task)));
     const plan::Sharing sharing{place.rank, place.world, config.parallel.reduction == "tree"};
     LATHE_TRY_ASSIGN(LoaderSettings training, LoaderSettings::training(config, device, sharing));
-    LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, std::move(training), loaded));
-    if (!data.eval.ids.empty()) {
+    LATHE_TRY(training.fit(data.train));
+    order = training.shape;
+    if (!m_isOutline) {
+        LATHE_TRY_ASSIGN(trainLoader, Loader::open(data.train, std::move(training), loaded));
+    }
+    if (!m_isOutline && !data.eval.ids.empty()) {
         LATHE_TRY_ASSIGN(evalLoader, Loader::open(data.eval, LoaderSettings::evaluation(config, device, {place.rank, place.world, false}), loaded));
     }
-    if (const std::int64_t batches = trainLoader->shape().batchesPerEpoch(); batches < place.world)
+    if (const std::int64_t batches = order.batchesPerEpoch(); batches < place.world)
         return Error{ErrorCode::Config, std::to_string(place.world) + " ranks share an epoch of " + std::to_string(batches) + " micro-batches: some would never have one. "
                      "Use fewer parallel.ranks, or a smaller data.batch_size", "parallel.ranks", {}};
-    plannedUpdates = plan::plannedUpdates(trainLoader->shape(), config.run.epochs, config.run.maxUpdates);
+    plannedUpdates = plan::plannedUpdates(order, config.run.epochs, config.run.maxUpdates);
     if (!plan::curveKinds().find(config.schedule.name))
         return Error{ErrorCode::Config, "There is no schedule \"" + config.schedule.name + "\"; there are " + plan::curveKinds().names(), "schedule.name", {}};
     LATHE_TRY_ASSIGN(curve, Curve::make(config, plannedUpdates, {best->metric(), best->higherIsBetter()}));
@@ -61,10 +81,15 @@ Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place
 }
 
 Result<void> Setup::buildModel(const RankPlace& place) {
+    const at::Device where = m_isOutline ? at::Device(at::kMeta) : device;
     LATHE_TRY_ASSIGN(precision, makePrecision(config.precision, device));
-    LATHE_TRY_ASSIGN(parallel, makeParallel(config.parallel, onDevice(place, device)));
+    if (!m_isOutline || place.world == 1) {
+        LATHE_TRY_ASSIGN(parallel, makeParallel(config.parallel, onDevice(place, device)));
+    } else {
+        LATHE_TRY(checkParallel(config.parallel, place.world));
+    }
     const auto seed = static_cast<std::uint64_t>(config.run.seed);
-    LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), device));
+    LATHE_TRY_ASSIGN(model, makeModel(config.model, data.modelShape(task->outputs()), seed, precision->parameterType(), where));
     if (!config.model.weights.empty()) LATHE_TRY(loadWeights(*model, config.model.weights));
     LATHE_TRY_ASSIGN(table, ParamTable::make(*model, config.optimizer));
     storage = std::make_unique<FlatStorage>(*table);
@@ -77,7 +102,7 @@ Result<void> Setup::buildModel(const RankPlace& place) {
     state.add(progress);
     state.add(intervals);
     state.add(microBatchLimit);
-    keptAccumulation = std::make_unique<KeptAccumulation>(*trainLoader->shape().accumulation);
+    keptAccumulation = std::make_unique<KeptAccumulation>(*order.accumulation);
     state.add(*keptAccumulation);
     if (precision->hasState()) state.add(*precision);
     if (config.optimizer.ema) {
@@ -108,7 +133,7 @@ TrainerParts Setup::parts() {
     if (evalLoader) m_evaluation.emplace(*evalLoader);
     m_time.emplace(Clock::system());
     TrainerParts parts{.task = task.get(), .model = model.get(), .storage = storage.get(), .optimizer = optimizer.get(), .average = average.get(), .parallel = parallel.get(),
-                       .precision = precision.get(), .order = &trainLoader->shape(), .windows = &*m_windows,
+                       .precision = precision.get(), .order = &order, .windows = &*m_windows,
                        .evaluationData = m_evaluation ? &*m_evaluation : nullptr, .curve = &*curve, .best = &*best, .progress = &progress, .intervals = &intervals, .time = &*m_time,
                        .guard = guard.get(), .microBatchLimit = &microBatchLimit};
     for (const auto& hook : hooks) parts.hooks.push_back(hook.get());
@@ -131,7 +156,7 @@ TrainerSettings Setup::settings() const {
 }
 
 Environment Setup::environment() const {
-    Environment record = environmentRecord(config, device, threads, precision->name(), parallel->layout());
+    Environment record = environmentRecord(config, device, threads, precision->name(), parallel ? parallel->layout() : std::string());
     for (const LoadedPlugin& plugin : plugins) record["plug-in " + plugin.name] = plugin.version + ", " + plugin.digest;
     return record;
 }

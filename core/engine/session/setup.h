@@ -34,11 +34,12 @@ struct Setup {
     std::string dataFingerprint;
     std::unique_ptr<Task> task;
     std::unique_ptr<Precision> precision;
-    std::unique_ptr<Loader> trainLoader, evalLoader;   ///< evalLoader null: nothing is held out
+    plan::OrderShape order;                            ///< of training
+    std::unique_ptr<Loader> trainLoader, evalLoader;   ///< evalLoader null: nothing is held out; both null in an outline
     std::unique_ptr<Model> model;
     std::unique_ptr<ParamTable> table;
     std::unique_ptr<FlatStorage> storage;
-    std::unique_ptr<Parallel> parallel;                ///< knows the storage
+    std::unique_ptr<Parallel> parallel;                ///< knows the storage; null in an outline of several ranks
     std::unique_ptr<Optimizer> optimizer;
     std::unique_ptr<WeightAverage> average;            ///< null: none is kept
     std::unique_ptr<ModelState> modelState;
@@ -56,6 +57,9 @@ struct Setup {
 
     /// Config, Data and Unsupported errors name their key. Nothing is loaded into the model but model.weights.
     static Result<std::unique_ptr<Setup>> build(const config::RunConfig& chosen, const SetupProgress& report, const RankPlace& place = {});
+    /// To know beforehand what build() would say, as the first of its ranks: tensors have names, shapes and types, and no
+    /// numbers; data are surveyed (Reading::Survey), and no other rank is met.
+    static Result<std::unique_ptr<Setup>> outline(const config::RunConfig& chosen);
     /// From the configuration of a run's newest session.
     static Result<std::unique_ptr<Setup>> ofRun(const rundir::RunFolder& run);
     Environment environment() const;
@@ -65,10 +69,12 @@ struct Setup {
     TrainerSettings settings() const;
 
 private:
+    Result<void> prepare(const RankPlace& place);
     Result<void> openData(const SetupProgress& report, const RankPlace& place);
     Result<void> buildModel(const RankPlace& place);
     Result<void> addHook(std::unique_ptr<Hook> hook, const std::string& plugin);
 
+    bool m_isOutline = false;
     std::optional<LoaderWindows> m_windows;
     std::optional<LoaderEvaluation> m_evaluation;
     std::optional<ActiveTime> m_time;

@@ -40,7 +40,7 @@ void Steering::poll(Wishes& wishes) {
 
 /// What paused by itself is held by the supervisor from then on, so that a person ends it as any other pause.
 void Steering::handOver(Wishes& wishes) {
-    if (m_tells) m_frames.event("holds", "", {}, m_counters);
+    if (m_tells) m_frames.event("holds", wishes.holdWhy, {}, m_counters);
     while (!m_control.pause && !wishes.stop) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         poll(wishes);
@@ -49,7 +49,7 @@ void Steering::handOver(Wishes& wishes) {
 
 void Steering::waitWhilePaused(Wishes& wishes) {
     const bool holds = wishes.hold;
-    if (!m_paused && m_tells) m_frames.event("paused", holds ? "Paused by itself: unpause goes on" : "Paused, as asked", {}, m_counters);
+    if (!m_paused && m_tells) m_frames.event("paused", holds ? "Paused by itself: " + (wishes.holdWhy.empty() ? "a hook asked for it" : wishes.holdWhy) + "; unpause goes on" : "Paused, as asked", {}, m_counters);
     m_paused = true;
     m_pulse.phase(live::Phase::Paused);
     if (holds) handOver(wishes);

@@ -132,6 +132,7 @@ struct Wishes {
     std::optional<std::string> skip;                    ///< leave out the update that is being computed, or else the next one: "the batch is odd"
     bool pause = false;                                 ///< as long as a person wants it: steering alone sets this
     bool hold = false;                                  ///< pause until a person goes on: what other hooks ask for
+    std::string holdWhy;                                ///< what that is for, as a sentence; may be empty
     std::optional<RollBack> rollBack;                   ///< of several the one furthest back
     std::optional<Ending> stop;                         ///< the first one counts
 };

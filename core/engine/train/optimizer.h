@@ -1,4 +1,10 @@
 // Optimizers over flat storage, on LibTorch's fused operators or own kernels. State is named by parameter.
+//
+// To add one: in optimizer.cpp a class with slots() (names of the tensors of state that each parameter has; saving, loading,
+// groups and memory estimates follow from them) and apply() (one step over flat buffers, m_updates counting it already), and
+// its line in make() and stateTensorsPerParameter(); in config/describe.h its name among the choices of optimizer.name, and in
+// visibleIf of the settings it uses; what it adds of its own also stands in OptimizerSection (config/sections.h). Form, YAML,
+// reference and check come from there. tests/core/engine/tst_optimizer.cpp compares each with PyTorch or its paper.
 // Thread: one thread at a time.
 #pragma once
 

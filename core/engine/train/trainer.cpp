@@ -127,9 +127,14 @@ bool Trainer::update() {
 /// step before this one: the same weights would meet the same window, and find the same whatever the rate.
 void Trainer::act(const GuardFinding& finding) {
     const std::string sentence = "Update attempt " + std::to_string(m_progress.counters.updateAttempts.value()) + ": " + finding.reason;
-    if (finding.action == "pause") m_wishes.hold = true;
-    else if (finding.action == "roll_back") m_wishes.rollBack = RollBack{GlobalStep(m_progress.counters.globalStep.value() - 1), sentence};
-    else if (finding.action == "stop" && !m_wishes.stop) m_wishes.stop = Ending{rundir::State::Diverged, sentence + ", so it stops (guard)", true};
+    if (finding.action == "pause") {
+        m_wishes.hold = true;
+        m_wishes.holdWhy = sentence + " (guard)";
+    } else if (finding.action == "roll_back") {
+        m_wishes.rollBack = RollBack{GlobalStep(m_progress.counters.globalStep.value() - 1), sentence};
+    } else if (finding.action == "stop" && !m_wishes.stop) {
+        m_wishes.stop = Ending{rundir::State::Diverged, sentence + ", so it stops (guard)", true};
+    }
 }
 
 Result<void> Trainer::loadWindow() {
@@ -306,6 +311,7 @@ void Trainer::holdWhilePaused() {
             for (Hook* hook : m_parts.hooks) call(*hook, "a pause", true, [&] { hook->waitWhilePaused(m_wishes); });
         }
         m_wishes.hold = false;  // from here on it is a pause that a person ends
+        m_wishes.holdWhy.clear();
         agreeOnWishes(nothing);
         if (!m_wishes.save) continue;
         m_wishes.save = false;

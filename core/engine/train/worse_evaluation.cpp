@@ -31,9 +31,14 @@ void WorseEvaluation::at(const HookContext& context, Wishes& wishes) {
                                   {"values", {{m_best.metric(), exactText(value)}, {"best", m_best.value() ? exactText(*m_best.value()) : "none"}}}};
     context.log->event("guard", sentence, facts.dump());
     m_inARow = 0;
-    if (m_section.onWorse == "roll_back") wishes.rollBack = RollBack{m_best.step(), sentence};
-    else if (m_section.onWorse == "pause") wishes.hold = true;
-    else if (!wishes.stop) wishes.stop = Ending{rundir::State::Stopped, sentence + ", so it stops (guard.on_worse)", true};
+    if (m_section.onWorse == "roll_back") {
+        wishes.rollBack = RollBack{m_best.step(), sentence};
+    } else if (m_section.onWorse == "pause") {
+        wishes.hold = true;
+        wishes.holdWhy = sentence + " (guard.on_worse)";
+    } else if (!wishes.stop) {
+        wishes.stop = Ending{rundir::State::Stopped, sentence + ", so it stops (guard.on_worse)", true};
+    }
 }
 
 void WorseEvaluation::setState(const HookState& state) {

@@ -2,6 +2,7 @@
 #include "config/config.h"
 #include "config/member_count.h"
 #include "config/schema.h"
+#include "config/synonyms.h"
 
 #include <QtTest/QTest>
 
@@ -223,6 +224,11 @@ private Q_SLOTS:
         QVERIFY(!isVisible(hidden, values) && isVisible(stem, values));
     }
 
+    void eachSynonymStandsForASettingThatIsThere() {
+        for (const char* word : {"lr", "Max_Steps", "batch-size", "label", "warmup_steps", "grad_clip", "num_workers", "amp", "eval_interval", "min_lr", "n_layer", "block_size", "early_stopping", "save_total_limit"})
+            QVERIFY2(Schema::builtin().find(synonymOf(word)) != nullptr, word);
+        for (const char* word : {"", "-", "gluon", "learning"}) QVERIFY2(synonymOf(word).empty(), word);
+    }
     void theNearestKeyIsFound() {
         const Schema& schema = Schema::builtin();
         QCOMPARE(schema.nearest("optimizer.learning_rat"), std::string("optimizer.learning_rate"));
@@ -232,6 +238,13 @@ private Q_SLOTS:
         QCOMPARE(schema.nearest("modle.nme"), std::string("model.name"));
         QCOMPARE(schema.nearest("evaluation.batchsize"), std::string("evaluation.batch_size"));
         QCOMPARE(schema.nearest("quark.gluon"), std::string());
+        // words of other trainers
+        QCOMPARE(schema.nearest("run.steps"), std::string("run.max_updates"));
+        QCOMPARE(schema.nearest("optimizer.lr"), std::string("optimizer.learning_rate"));
+        QCOMPARE(schema.nearest("data.label"), std::string("data.target"));
+        QCOMPARE(schema.nearest("optimizer.eps"), std::string("optimizer.epsilon"));
+        QCOMPARE(schema.nearest("training.Num-Workers"), std::string("data.loader_threads"));
+        QCOMPARE(schema.nearest("lr"), std::string("optimizer.learning_rate"));
     }
 };
 

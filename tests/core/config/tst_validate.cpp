@@ -72,6 +72,8 @@ private Q_SLOTS:
         row("unknown key", "optimizer:\n  learning_rte: 1\n", "optimizer.learning_rte", "did you mean optimizer.learning_rate?");
         row("key of another section", "optimizer:\n  batch_size: 1\n", "optimizer.batch_size", "did you mean data.batch_size?");
         row("setting without its section", "name: striche\n", "name", "did you mean run.name?");
+        row("another trainer's word", "optimizer:\n  lr: 3\n", "optimizer.lr", "did you mean optimizer.learning_rate?");
+        row("another trainer's word without a section", "lr: 3\n", "lr", "did you mean optimizer.learning_rate?");
         row("unknown section", "optimiser:\n  name: sgd\n", "optimiser", "did you mean optimizer?");
         row("flat key beside sections", "batch_size: 3\n", "batch_size", "in the section data");
         row("section without keys", "optimizer: adamw\n", "optimizer", "must hold keys");
@@ -97,8 +99,6 @@ private Q_SLOTS:
         row("mean that keeps more than all", "optimizer:\n  ema: true\n  ema_decay: 1.5\n", "optimizer.ema_decay", "from 0 to 1");
         row("smoothing a regression", "task:\n  name: regression\n  label_smoothing: 0.1\n", "task.label_smoothing", "no effect", Severity::Warning);
         row("classes of a regression", "task:\n  name: regression\n  num_classes: 3\n", "task.num_classes", "no effect", Severity::Warning);
-        row("warm-up beyond the end", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 200\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
-        row("warm-up beyond the curve", "schedule:\n  warmup_updates: 200\n  total_updates: 100\n", "schedule.warmup_updates", "never reaches", Severity::Warning);
         row("more falls than updates", "run:\n  max_updates: 100\nschedule:\n  warmup_updates: 60\n  cycles: 50\n", "schedule.cycles", "the 40 updates");
         row("growth of one fall", "schedule:\n  cycle_growth: 2\n", "schedule.cycle_growth", "no effect", Severity::Warning);
         row("plateau, no evaluation", "evaluation:\n  every: never\nschedule:\n  name: plateau\n", "schedule.name", "never");

@@ -145,6 +145,8 @@ private Q_SLOTS:
         QVERIFY(picture.starts_with("\x89PNG"));
         const auto settings = *rundir::readSettings(*rundir::findRun(m_workspace->folder(), runs["run_hparams"]["run"]));
         QVERIFY((settings == std::map<std::string, std::string>{{"lr", "0.1"}, {"bsize", "16"}, {"opt", "adam"}, {"flag", "1"}}));  // PyTorch writes True as the number 1
+        const Answer shown = m_workspace->ask(words({"show", runs["run_hparams"]["run"].get<std::string>()}));
+        QVERIFY2(shown.out.find("settings, as the logs tell them:\n  bsize: 16\n") != std::string::npos, shown.out.c_str());
         // They compare like the settings of any run.
         const json compared = m_workspace->ask(words({"compare", runs["run_hparams"]["run"].get<std::string>(), runs["run_long"]["run"].get<std::string>(), "--json"})).json();
         QVERIFY(compared["settings"].dump().find("adam") != std::string::npos);
@@ -219,6 +221,7 @@ private Q_SLOTS:
         QCOMPARE(m_workspace->ask(words({"stop", "latest"})).code, 0);
         const auto ended = Workspace::finish(*process);
         QCOMPARE(ended.code, 4);
+        for (const char* said : {"Looking for event files in ", "Following ", "1 run is followed · "}) QVERIFY2(ended.err.find(said) != std::string::npos, ended.err.c_str());
         QCOMPARE(launch::standingOf(run).state, rundir::State::Stopped);
         QVERIFY(!rundir::RunLock::isHeld(run.lock()) && !isUp());
     }

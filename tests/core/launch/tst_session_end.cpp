@@ -78,6 +78,7 @@ private Q_SLOTS:
             {"workers live", [](auto& f) { return f.life.workers; }, always(State::Stopping)},
             {"in the queue", [](auto& f) { return !f.written.wasUp && f.written.summary && f.written.summary->state == State::Queued && f.life.queued; }, always(State::Queued)},
             {"fell out of the queue", [](auto& f) { return !f.written.wasUp && f.written.summary && f.written.summary->state == State::Queued; }, always(State::Interrupted)},
+            {"the worker only missed another rank", [](auto& f) { return f.end.ended && f.end.ended->lostContact; }, always(State::Interrupted)},
             {"the worker's word", [](auto& f) { return f.end.ended.has_value(); }, [](auto& f) { return f.end.ended->state; }},
             {"nobody knows", [](auto&) { return true; }, always(State::Interrupted)},
         };
@@ -86,11 +87,12 @@ private Q_SLOTS:
         accounts.insert(accounts.end(), kEndings.begin(), kEndings.end());
         const std::array<std::optional<State>, 5> summaries = {std::nullopt, State::Queued, State::Running, State::Paused, State::Completed};
         for (const auto& record : records) for (const auto& account : accounts) for (const auto& summary : summaries)
-            for (unsigned bits = 0; bits < 256; ++bits) {
+            for (unsigned bits = 0; bits < 512; ++bits) {
                 SessionFacts facts;
                 facts.end.seen = false;
                 if (record) facts.written.record = SessionEnd{*record, "as written"};
                 if (account) facts.end.ended = saying(*account);
+                if (account && (bits & 256) != 0) facts.end.ended->lostContact = true;
                 if (summary) facts.written.summary = SessionEnd{*summary, ""};
                 if (summary && (bits & 1) != 0) facts.written.summary->why = "by the summary";
                 if ((bits & 1) != 0) facts.written.elsewhere = "On gpu1, seen 12 s ago";
@@ -104,7 +106,7 @@ private Q_SLOTS:
                 check(rules, facts);
                 if (QTest::currentTestFailed()) return;
             }
-        QCOMPARE(m_count, 10 * 10 * 5 * 256);
+        QCOMPARE(m_count, 10 * 10 * 5 * 512);
     }
 
     /// By the supervisor that was there to the end.
@@ -191,6 +193,10 @@ private Q_SLOTS:
         QCOMPARE(launch::judge(facts).why, std::string("Its supervisor was lost; the worker saved s001-000000120 and left"));
         facts.end.ended = saying(State::Diverged);
         QCOMPARE(launch::judge(facts).why, std::string("the worker said so. Its supervisor was lost meanwhile"));
+        facts.end.ended = saying(State::Failed);
+        facts.end.ended->lostContact = true;
+        QCOMPARE(launch::judge(facts).why, std::string("Its supervisor was lost, and a rank with it"));
+        QCOMPARE(launch::judge(facts).state, State::Interrupted);
         facts.end.ended.reset();
         facts.written.wasUp = false;
         QCOMPARE(launch::judge(facts).why, std::string("It was interrupted before its worker started"));

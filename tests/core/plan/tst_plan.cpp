@@ -1,7 +1,9 @@
+#include "config/config.h"
 #include "config/schema.h"
 #include "golden_schedules.h"
 #include "plan/accumulation.h"
 #include "plan/explain.h"
+#include "plan/length_doubts.h"
 #include "plan/order.h"
 #include "plan/random.h"
 #include "plan/sample_weights.h"
@@ -315,9 +317,45 @@ private Q_SLOTS:
         QVERIFY(evaluationInterval(Interval{}, 1, GlobalStep(2000)) == Interval{});
     }
 
-    void warmUpLongerThanTheRunIsDoubted() {
-        QVERIFY(warmupDoubt(40, GlobalStep(40)).empty() && warmupDoubt(500, {}).empty());
-        QVERIFY(warmupDoubt(500, GlobalStep(40)).find("500 updates and the run has 40") != std::string::npos);
+    void lengthsThatAreNotThoseOfTheRunAreDoubted_data() {
+        QTest::addColumn<QString>("settings");
+        QTest::addColumn<qint64>("updates");
+        QTest::addColumn<QString>("key");   ///< empty: no doubt
+        QTest::addColumn<QString>("part");
+        const auto row = [](const char* name, const char* settings, qint64 updates, const char* key, const char* part) { QTest::newRow(name) << settings << updates << key << part; };
+        row("warm-up as long as the run", "schedule.warmup_updates=40", 40, "", "");
+        row("warm-up longer", "schedule.warmup_updates=500", 40, "schedule.warmup_updates", "500 updates and the run has 40: the learning rate never reaches its peak");
+        row("curve as long", "schedule.total_updates=300", 300, "", "");
+        row("curve longer", "schedule.name=linear schedule.total_updates=1000", 250, "schedule.total_updates", "linear curve is 1000 updates long (schedule.total_updates) and the run has 250: its last update still learns at 0.751 of the peak");
+        row("curve shorter", "schedule.name=one_cycle schedule.total_updates=300", 900, "schedule.total_updates", "from update 301 on the rate stays at 0 of the peak, so nothing is learned any more");
+        row("curve shorter, of more than 0", "schedule.total_updates=300 schedule.final_factor=0.1", 900, "schedule.total_updates", "stays at 0.1 of the peak; leave it out");
+        row("no length to speak of", "schedule.name=constant schedule.total_updates=300", 900, "", "");
+        row("all of the curve is warm-up", "schedule.total_updates=100 schedule.warmup_updates=100", 100, "schedule.warmup_updates", "nothing of it is left");
+        row("no cut", "schedule.name=step schedule.decay_updates=1000", 300, "schedule.decay_updates", "The first cut comes after 1000 updates and the run has 300");
+        row("a cut", "schedule.name=step schedule.decay_updates=100", 300, "", "");
+        row("ramp longer", "accumulation.rule=ramp accumulation.ramp_updates=100 accumulation.micro_batches=8", 40, "accumulation.ramp_updates", "takes 100 updates and the run has 40: it never reaches 8 micro-batches");
+        row("a plug-in's curve", "schedule.name=mine/steep schedule.warmup_updates=500", 40, "", "");
+    }
+    void lengthsThatAreNotThoseOfTheRunAreDoubted() {
+        QFETCH(QString, settings);
+        QFETCH(qint64, updates);
+        QFETCH(QString, key);
+        QFETCH(QString, part);
+        config::Loaded loaded;
+        std::vector<std::string> words;
+        for (const QString& setting : settings.split(' ')) words.push_back(setting.toStdString());
+        config::applySettings(loaded, words);
+        QVERIFY(!config::hasErrors(loaded.problems));
+        const auto doubts = lengthDoubts(loaded.config, GlobalStep(updates));
+        QCOMPARE(lengthDoubts(loaded.config, {}).size(), std::size_t(part.startsWith(QLatin1String("nothing of it")) ? 1 : 0));   // of an unknown length little can be said
+        loaded.config.run.maxUpdates = updates;
+        QCOMPARE(lengthDoubts(loaded.config, GlobalStep(updates)).size(), std::size_t(key.isEmpty() ? 0 : 1));
+        loaded.config.run.epochs.reset();
+        QCOMPARE(lengthDoubts(loaded.config, {}).size(), std::size_t(key.isEmpty() ? 0 : 1));   // the configuration says it
+        QCOMPARE(doubts.size(), std::size_t(key.isEmpty() ? 0 : 1));
+        if (key.isEmpty()) return;
+        QCOMPARE(doubts[0].key, key.toStdString());
+        QVERIFY2(doubts[0].sentence.find(part.toStdString()) != std::string::npos, doubts[0].sentence.c_str());
     }
     /// SEMANTICS C3: the ten factors of a warm-up of 4 and a total of 10; P3: a function of the update alone
     void linearWithWarmupGivesTheStatedFactors() {

@@ -1,0 +1,55 @@
+#include "launch/undo.h"
+
+#include "base/file_system.h"
+#include "base/log.h"
+
+#include <vector>
+
+namespace lathe::launch {
+
+using rundir::SessionRecord;
+
+/// It failed, and made no update.
+static bool madeNothing(const SessionRecord& record) {
+    return record.state && rundir::isTrouble(*record.state) && record.counters && record.counters->updateAttempts.value() <= record.parentAttempt;
+}
+
+static bool isAsked(const SessionRecord& record) { return record.verb == "roll-back" && record.rollBacks == 0; }
+
+bool undo(const rundir::RunFolder& run, SessionRecord& ended) {
+    if (!madeNothing(ended)) return false;
+    std::vector<SessionRecord> between;   // restarts, and at last the roll-back that they are of
+    int before = ended.number - 1;
+    for (bool found = isAsked(ended); !found; --before) {
+        auto record = rundir::readSession(run, before);
+        const bool isRestart = (between.empty() ? ended : between.back()).verb == "continue";
+        if (!record || !isRestart || !madeNothing(*record) || record->undone) return false;
+        found = isAsked(*record);
+        between.push_back(std::move(*record));
+    }
+    const auto place = rundir::readSession(run, before);
+    if (!place || !place->counters) return false;   // where it was is not known
+    between.push_back(std::move(ended));
+    for (SessionRecord& record : between) {
+        record.undone = true;
+        record.parentSession = place->number;
+        record.parentAttempt = place->counters->updateAttempts.value();
+        record.counters = place->counters;
+    }
+    ended = std::move(between.back());
+    between.pop_back();
+    ended.why += ". The run stays where it was, at step " + std::to_string(place->counters->globalStep.value());
+    for (const SessionRecord& record : between)
+        if (const auto written = rundir::writeSession(FileSystem::real(), run, record); !written) log::warning(written.error().text());
+    return true;
+}
+
+int standingSession(const rundir::RunFolder& run) {
+    for (int session = rundir::newestSession(run); session > 0; --session) {
+        const auto record = rundir::readSession(run, session);
+        if (!record || !record->undone) return session;
+    }
+    return 0;
+}
+
+}  // namespace lathe::launch
