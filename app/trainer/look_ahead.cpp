@@ -130,8 +130,8 @@ void estimateDisk(const stdfs::path& workspace, const config::RunConfig& config,
     while (!stdfs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
     const auto room = FileSystem::real().freeBytes(existing);
     if (room && *room < each * kept)
-        looking.add("checkpoint.keep_last", Severity::Error, "The checkpoints need " + diskText(each * kept) + ", " + existing.string() + " has " + diskText(*room)
-                    + " free; keep fewer or choose another workspace");
+        looking.add("checkpoint.keep_last", Severity::Warning, "The checkpoints will need " + diskText(each * kept) + ", " + existing.string() + " has " + diskText(*room)
+                    + " free: saves will fail once it is full; keep fewer or choose another workspace");
 }
 
 /// A person's own command: what it does with data is its own affair.

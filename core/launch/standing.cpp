@@ -9,6 +9,7 @@
 #include "launch/queue.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
+#include "launch/undo.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
 
@@ -93,7 +94,7 @@ Result<void> refuseWithoutCheckpoints(const RunFolder& run) {
 Result<std::map<std::string, std::string>> settingsOf(const RunFolder& run) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(run));
     if (manifest.kind == rundir::RunKind::Imported) return rundir::readSettings(run);
-    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
+    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, standingSession(run)));
     const auto settings = config::comparedSettings(config);
     return std::map<std::string, std::string>(settings.begin(), settings.end());
 }
