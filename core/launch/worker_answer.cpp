@@ -118,6 +118,7 @@ Result<json> describeSession(const config::RunConfig& config, const SessionStart
 }
 
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start) {
+    if (std::error_code ignored; !std::filesystem::exists(siblingProgram("lathe-worker"), ignored)) return {};
     const auto answer = describeSession(config, start);
     if (answer || (answer.error().code != ErrorCode::Config && answer.error().code != ErrorCode::Unsupported)) return {};
     return answer.error();
