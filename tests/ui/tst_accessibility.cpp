@@ -174,7 +174,6 @@ private Q_SLOTS:
     void everyWordHasRoomInTheSmallestWindow() {
         QFETCH(int, page);
         QFETCH(int, tab);
-        if (page == int(Page::NewRun) && tab == 0) return;   // its form beside its plan has its own measures
         const QSize before = m_bench->window->size();
         m_bench->window->resize(m_bench->window->minimumSize());
         openPlace(page, tab);

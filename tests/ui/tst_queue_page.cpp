@@ -193,6 +193,41 @@ private Q_SLOTS:
         QTRY_VERIFY2(window().messages().text().contains(QStringLiteral("one is in the queue and goes on")), qPrintable(window().messages().text()));
         QTRY_VERIFY(stateOf(QStringLiteral("one")) == State::Queued);
     }
+    void fromACheckpointEverythingCanWaitThatCanStart() {
+        qputenv("LATHE_FAKE_SCRIPT", "points 3; save; end stopped, 4");
+        m_busy.reset();
+        QCOMPARE(trainer({QStringLiteral("run"), QStringLiteral("digits-mlp"), QStringLiteral("--set"), QStringLiteral("run.name=one"), QStringLiteral("--workspace"), m_bench->folder.path()}), 4);
+        m_busy = std::move(*launch::DeviceLock::take("cpu", launch::DeviceLock::Use::Shared));
+        window().openPage(Page::Runs);
+        QTRY_COMPARE(window().runsPage().model().rowCount(), 1);
+        window().openRun(window().runsPage().model().index(0, 0).data(RunsModel::FolderRole).toString(), pages::RunPage::Checkpoints);
+        auto* button = m_bench->find<QPushButton>("queueCheckpoint");
+        QTRY_VERIFY2(button->isEnabled(), qPrintable(button->toolTip()));
+        const auto choose = [&](int entry) {
+            m_bench->click<QPushButton>("queueCheckpoint");
+            auto* menu = window().findChild<QMenu*>(QStringLiteral("queueCheckpointMenu"));
+            if (menu == nullptr) qFatal("no menu");
+            menu->actions().at(entry)->trigger();
+            delete menu;
+        };
+        for (const int count : {1, 2}) {   // a fork, then weights: new runs
+            choose(count + 1);
+            QTRY_VERIFY2(model().rowCount() == count, qPrintable(window().messages().text()));
+            QTRY_VERIFY2(window().messages().text().contains(QStringLiteral("starts when its device is free")), qPrintable(window().messages().text()));
+        }
+        QVERIFY(!names().contains(QStringLiteral("one")));
+        m_bench->prompts.sheets = {pages::SheetAnswer{QStringLiteral("fork"), {QStringLiteral("run.name=changed")}, false, session::When::Queued}};
+        m_bench->click<QPushButton>("goOnWithChanges");
+        QTRY_VERIFY2(model().rowCount() == 3, qPrintable(window().messages().text()));
+        QCOMPARE(names().back(), QStringLiteral("changed"));
+        QVERIFY(window().page() == Page::Run);
+        m_bench->prompts.choices = {2};
+        choose(1);
+        QTRY_VERIFY2(model().rowCount() == 4, qPrintable(window().messages().text()));
+        QCOMPARE(names().back(), QStringLiteral("one"));
+        QTRY_VERIFY2(window().messages().text().contains(QStringLiteral("one is in the queue and goes on")), qPrintable(window().messages().text()));
+        QTRY_VERIFY(stateOf(QStringLiteral("one")) == State::Queued);
+    }
     void aKeeperThatDiedIsSaidAndComesBackOnAWish() {
         put(QStringLiteral("one"));
         window().openPage(Page::Queue);
