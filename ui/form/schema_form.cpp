@@ -75,7 +75,7 @@ void SchemaForm::buildCards() {
     m_scroll = new QScrollArea(this);
     m_scroll->setObjectName(QStringLiteral("formScroll"));
     m_scroll->setWidgetResizable(true);
-    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);   // in the smallest window, where an editor would be out of reach
     m_scroll->setFocusPolicy(Qt::NoFocus);
     auto* body = new QWidget;
     m_list = new QVBoxLayout(body);
