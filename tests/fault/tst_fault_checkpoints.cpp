@@ -25,7 +25,7 @@ private Q_SLOTS:
     void everyCallKilledAndFailed_data() { addOperations(); }
     void everyCallKilledAndFailed() {
         QFETCH(std::size_t, index);
-        const SweepCount count = sweep(checkpointOperations()[index], 30);
+        const SweepCount count = sweep(checkpointOperations()[index], 15);
         if (!count.works) QSKIP(count.why.c_str());
         qInfo("%zu calls, %zu of %zu points, %zu bad states", count.calls, count.points, count.possible, count.bad.size());
         tell(count.bad);
@@ -36,7 +36,7 @@ private Q_SLOTS:
     void afterPowerLossTheStateIsTheOldOrTheNew_data() { addOperations(); }
     void afterPowerLossTheStateIsTheOldOrTheNew() {
         QFETCH(std::size_t, index);
-        const PowerCount count = losePower(checkpointOperations()[index], qEnvironmentVariableIsSet("LATHE_FULL") ? 1000 : 60);
+        const PowerCount count = losePower(checkpointOperations()[index], qEnvironmentVariableIsSet("LATHE_FULL") ? 1000 : 40);
         if (!count.works) QSKIP(count.why.c_str());
         qInfo("%zu changes, %zu states, %zu bad", count.changes, count.states, count.bad.size());
         tell(count.bad);
