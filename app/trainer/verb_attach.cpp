@@ -47,7 +47,7 @@ static launch::Glance glanceOf(const json& status, const rundir::Summary& summar
     glance.state = rundir::stateFrom(status.value("state", "")).value_or(summary.state);
     glance.phase = status.value("phase", "");
     if (status.value("total", 0) > 0) glance.phase += " " + std::to_string(status.value("done", 0)) + "/" + std::to_string(status.value("total", 0));
-    glance.phase += launch::silenceText(status.value("silent_seconds", 0.0));
+    glance.phase += launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1));
     glance.step = status.contains("counters") ? status["counters"].value("global_step", std::int64_t{0}) : summary.counters.globalStep.value();
     if (status.contains("planned_updates")) glance.plannedSteps = status.value("planned_updates", std::int64_t{0});
     if (status.contains("seconds_left")) glance.secondsLeft = status.value("seconds_left", 0.0);

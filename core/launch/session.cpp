@@ -209,10 +209,9 @@ void Session::signalled(int number) {
 
 void Session::climb() {
     if (m_gone) return;
-    const bool fresh = now() - m_beat.monotonicNs < 5 * kSecond;
-    const bool saving = !isProgram() && fresh && (m_beat.phase == live::Phase::Saving || m_beat.phase == live::Phase::Finishing);
-    const StopLadder::Stage stage = m_ladder.advance(now(), saving);
+    const StopLadder::Stage stage = m_ladder.advance(now(), !isProgram() && isSaving(beats(), now()));
     if (stage == StopLadder::Stage::None) return;
+    if (stage == StopLadder::Stage::Terminated) m_silentAtStop = silentRank(beats(), now());
     signalAll(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
     const char* who = isProgram() ? "The command was " : world() > 1 ? "The workers were " : "The worker was ";
     tellEvent("stop_asked", who + m_ladder.text(now()));
@@ -283,14 +282,28 @@ void Session::noticeRemoval() {
     setWishes();
 }
 
-double Session::silentSeconds() const {
-    return m_beat.monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - m_beat.monotonicNs) / kSecond) : 0.0;
+HangDoctor::Beats Session::beats() const {
+    HangDoctor::Beats beats;
+    for (int rank = 0; m_workers && rank < world(); ++rank) beats.push_back(m_workers->end(rank) ? std::nullopt : m_segment->heartbeat(rank));
+    return beats;
+}
+
+std::pair<int, double> Session::silence() const {
+    const HangDoctor::Beats all = beats();
+    const int rank = silentRank(all, now()).value_or(0);
+    const auto& own = rank > 0 ? all[static_cast<std::size_t>(rank)] : std::optional(m_beat);
+    return {rank, own->monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - own->monotonicNs) / kSecond) : 0.0};
+}
+
+std::string Session::silenceNote() const {
+    const auto [rank, seconds] = silence();
+    return silenceText(seconds, world() > 1 ? rank : -1);
 }
 
 std::string Session::phaseText() const {
     std::string text(live::name(m_beat.phase));
     if (m_beat.total > 0) text += " " + std::to_string(m_beat.done) + "/" + std::to_string(m_beat.total);
-    return text + silenceText(silentSeconds());
+    return text + silenceNote();
 }
 
 void Session::glance() {

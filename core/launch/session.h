@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe::launch {
@@ -120,7 +121,9 @@ private:
     std::string statusJson() const;
     std::string phaseText() const;
     void noticeRemoval();
-    double silentSeconds() const;   ///< since the worker's last sign of life
+    HangDoctor::Beats beats() const;
+    std::pair<int, double> silence() const;   ///< the rank that was silent for the longest time, and since when, s
+    std::string silenceNote() const;
 
     int world() const { return static_cast<int>(m_config.parallel.ranks); }
     int ownRing() const { return world(); }  ///< the supervisor's ring comes after the ranks'
@@ -160,6 +163,7 @@ private:
     std::optional<HangDoctor::Finding> m_hang;  ///< that was told and is not over
     std::optional<StackReader> m_stackReader;   ///< of it
     bool m_stacksTold = false;
+    std::optional<int> m_silentAtStop;      ///< rank that was silent when the workers were told to leave at once
     std::int64_t m_stopNumber = 0;          ///< Control::number of the wish to stop
     std::optional<int> m_releaseAfter;      ///< once more than so many saves were made the workers may go
     int m_failedBefore = 0;                 ///< … and failed

@@ -38,7 +38,8 @@ int Session::decidingRank() const {
     if (!m_workers) return 0;
     if (m_workers->heldUpBy() >= 0) return m_workers->heldUpBy();
     const bool hadToBeEnded = m_ladder.stage() == StopLadder::Stage::Terminated || m_ladder.stage() == StopLadder::Stage::Killed;
-    if (m_hang && hadToBeEnded && !m_book->ended(m_hang->rank)) return m_hang->rank;   // for which the others waited
+    const std::optional<int> heldUpBy = m_hang ? std::optional(m_hang->rank) : m_silentAtStop;
+    if (heldUpBy && hadToBeEnded && !m_book->ended(*heldUpBy)) return *heldUpBy;   // for which the others waited
     for (const int rank : m_workers->order()) {
         const auto& ended = m_book->ended(rank);
         const bool well = ended && (!rundir::isTrouble(ended->state) || ended->state == State::Interrupted);

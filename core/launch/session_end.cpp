@@ -37,9 +37,9 @@ std::string signalText(int number) {
     return "number " + std::to_string(number);
 }
 
-std::string silenceText(double seconds) {
+std::string silenceText(double seconds, int rank) {
     constexpr double kUsual = 5;
-    return seconds < kUsual ? std::string() : " · no sign of life for " + durationText(seconds);
+    return seconds < kUsual ? std::string() : " · no sign of life " + (rank < 0 ? std::string() : "from rank " + std::to_string(rank) + " ") + "for " + durationText(seconds);
 }
 
 static std::string withTail(std::string why, const std::string& tail) {

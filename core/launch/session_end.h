@@ -91,8 +91,9 @@ Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int sessi
 
 /// "SIGSEGV, a crash in memory access", for people.
 std::string signalText(int number);
-/// " · no sign of life for 12 s", or nothing while the worker has been silent for less than it may be.
-std::string silenceText(double seconds);
+/// " · no sign of life for 12 s", of rank 1 " · no sign of life from rank 1 for 12 s"; nothing while it has been silent for
+/// less than it may be.
+std::string silenceText(double seconds, int rank = -1);
 /// Moves the last 16 MiB of an append-only log to "<file>.1" once it is longer than that; whoever has it open writes on at
 /// its beginning.
 void capLog(const std::filesystem::path& file);

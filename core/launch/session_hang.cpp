@@ -31,8 +31,7 @@ static json beatsJson(const HangDoctor::Beats& beats) {
 
 void Session::lookForHang() {
     if (!m_workers || m_gone || m_ladder.stage() != StopLadder::Stage::None || m_workers->heldUpBy() >= 0) return;
-    HangDoctor::Beats beats;
-    for (int rank = 0; rank < world(); ++rank) beats.push_back(m_workers->end(rank) ? std::nullopt : m_segment->heartbeat(rank));
+    const HangDoctor::Beats beats = this->beats();
     m_doctor.look(beats, now());
     const auto& found = m_doctor.finding();
     if (m_hang && (!found || found->rank != m_hang->rank)) {

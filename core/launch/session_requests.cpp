@@ -162,7 +162,8 @@ std::string Session::statusJson() const {
                    {"last_checkpoint", m_book->lastCheckpoint()}, {"save_problem", m_book->lastSaveProblem()},
                    {"recorder_problem", m_recorderProblem}, {"lost_frames", m_lost + m_beat.lostFrames + (m_program ? m_program->missing() : 0)},
                    {"spilled_frames", m_beat.spilledFrames}, {"pause_asked", m_control.pause},
-                   {"silent_seconds", silentSeconds()}};
+                   {"silent_seconds", silence().second}};
+    if (world() > 1) status["silent_rank"] = silence().first;
     if (m_summary.plannedUpdates) status["planned_updates"] = *m_summary.plannedUpdates;
     if (m_summary.plannedUpdates) {
         if (const auto left = m_timeLeft.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;

@@ -4,7 +4,7 @@
 
 namespace lathe::launch {
 
-static constexpr std::int64_t kSecond = 1'000'000'000;
+static constexpr std::int64_t kSecond = 1'000'000'000, kUsualSilence = 5 * kSecond;
 
 void StopLadder::enter(Stage stage, std::int64_t nowNs, std::int64_t seconds) {
     m_stage = stage;
@@ -33,7 +33,8 @@ void StopLadder::hurry(std::int64_t nowNs) {
 
 StopLadder::Stage StopLadder::advance(std::int64_t nowNs, bool saving) {
     if (m_stage == Stage::None || m_stage == Stage::Killed) return Stage::None;
-    if (saving && m_stage == Stage::Asked && !m_discard && nowNs - m_askedNs < kSavingSeconds * kSecond)
+    m_saving = saving && m_stage == Stage::Asked && !m_discard && nowNs - m_askedNs < kSavingSeconds * kSecond;
+    if (m_saving)
         m_deadlineNs = std::max(m_deadlineNs, nowNs + kTermSeconds * kSecond);
     if (nowNs < m_deadlineNs) return Stage::None;
     const int afterTerm = m_hurried ? kHurrySeconds : m_listens ? kTermSeconds : m_discard ? kDiscardSeconds : kAskSeconds;
@@ -43,14 +44,15 @@ StopLadder::Stage StopLadder::advance(std::int64_t nowNs, bool saving) {
 }
 
 double StopLadder::secondsLeft(std::int64_t nowNs) const {
-    return std::max(0.0, static_cast<double>(m_deadlineNs - nowNs) / 1e9);
+    const std::int64_t then = m_saving ? m_askedNs + kSavingSeconds * kSecond : m_deadlineNs;
+    return std::max(0.0, static_cast<double>(then - nowNs) / 1e9);
 }
 
 std::string StopLadder::text(std::int64_t nowNs) const {
     const std::string left = " in " + std::to_string(static_cast<int>(secondsLeft(nowNs) + 0.5)) + " s";
     switch (m_stage) {
         case Stage::None: return {};
-        case Stage::Asked: return std::string(m_discard ? "asked to stop without saving" : "asked to save and stop") + "; SIGTERM" + left;
+        case Stage::Asked: return std::string(m_discard ? "asked to stop without saving" : "asked to save and stop") + "; SIGTERM" + (m_saving ? " at the latest" : "") + left;
         case Stage::Terminated: return "told to leave at once (SIGTERM); SIGKILL" + left;
         case Stage::Killed: return "ended by SIGKILL";
     }
@@ -63,6 +65,22 @@ std::string StopLadder::reason() const {
     if (!m_listens) return "it did not leave within " + std::to_string(m_discard ? kDiscardSeconds : kAskSeconds) + " s of SIGTERM";
     return m_discard ? "it did not stop within " + std::to_string(kDiscardSeconds) + " s of being asked"
                      : "it did not save and stop within " + std::to_string(kAskSeconds) + " s of being asked";
+}
+
+std::optional<int> silentRank(const HangDoctor::Beats& beats, std::int64_t nowNs) {
+    std::optional<int> found;
+    std::int64_t oldest = nowNs - kUsualSilence;
+    for (std::size_t rank = 0; rank < beats.size(); ++rank) {
+        if (!beats[rank] || beats[rank]->monotonicNs == 0 || beats[rank]->monotonicNs >= oldest) continue;
+        oldest = beats[rank]->monotonicNs;
+        found = static_cast<int>(rank);
+    }
+    return found;
+}
+
+bool isSaving(const HangDoctor::Beats& beats, std::int64_t nowNs) {
+    if (beats.empty() || !beats.front() || beats.front()->monotonicNs == 0 || silentRank(beats, nowNs)) return false;
+    return beats.front()->phase == live::Phase::Saving || beats.front()->phase == live::Phase::Finishing;
 }
 
 }  // namespace lathe::launch

@@ -2,7 +2,10 @@
 // Thread: plain value; the clock comes from outside.
 #pragma once
 
+#include "launch/hang_doctor.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace lathe::launch {
@@ -16,8 +19,8 @@ public:
     void ask(bool discard, std::int64_t nowNs, bool listens = true);
     /// Leave at once: the next step comes now.
     void hurry(std::int64_t nowNs);
-    /// The stage to enter now, or None when there is nothing to do. `saving`: the worker shows that it is writing a
-    /// checkpoint right now; that may take as long as kSavingSeconds.
+    /// The stage to enter now, or None when there is nothing to do. `saving`: the workers, all of them alive, show that a
+    /// checkpoint is being written right now; that may take as long as kSavingSeconds, and the time that is told is that one.
     Stage advance(std::int64_t nowNs, bool saving);
 
     Stage stage() const { return m_stage; }
@@ -35,8 +38,13 @@ private:
     void enter(Stage stage, std::int64_t nowNs, std::int64_t seconds);
 
     Stage m_stage = Stage::None;
-    bool m_discard = false, m_hurried = false, m_listens = true;
+    bool m_discard = false, m_hurried = false, m_listens = true, m_saving = false;
     std::int64_t m_askedNs = 0, m_deadlineNs = 0;
 };
+
+/// The rank that has given no sign of life for the longest time, where that is more than is usual.
+std::optional<int> silentRank(const HangDoctor::Beats& beats, std::int64_t nowNs);
+/// Whether a checkpoint is being written and every rank is there for it: nobody saves while one of them is stopped.
+bool isSaving(const HangDoctor::Beats& beats, std::int64_t nowNs);
 
 }  // namespace lathe::launch

@@ -72,6 +72,20 @@ private Q_SLOTS:
         QVERIFY2(record.why.starts_with("Rank 1: "), record.why.c_str());
     }
 
+    void aRankThatIsStoppedDuringAStopIsNamed() {
+        auto process = started({"checkpoint.every=1 update"});
+        const rundir::RunFolder run = training();
+        const pid_t rank = pidOf(run, 1);
+        ::kill(rank, SIGSTOP);
+        auto stop = m_work->start({"stop", QString::fromStdString(run.place().string())});
+        QByteArray told;
+        QVERIFY(eventually([&] { told += stop->readAllStandardError(); return told.contains("no sign of life from rank 1 for "); }, 30'000));
+        ::kill(rank, SIGCONT);
+        QVERIFY(Workspace::finish(*stop, 30'000).code >= 0);
+        Workspace::finish(*process, 30'000);
+        QVERIFY(rundir::readSession(run, 1)->state == rundir::State::Stopped);
+    }
+
     // all ranks say where they are, also the one that sleeps
     void sleepingRankIsNamedWithItsStackAndEnded() {
         auto process = started({"plugins.hungry.sleep_at=1000", "plugins.hungry.on_rank=1", "parallel.wait_seconds=4", "guard.on_hang=stop"});

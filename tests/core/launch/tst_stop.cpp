@@ -66,6 +66,24 @@ private Q_SLOTS:
         launch::StopLadder saving;
         saving.ask(false, 0);
         QVERIFY(saving.advance(300 * kSecond, true) == Stage::None);  // a slow disk gets its time
+        QCOMPARE(saving.text(300 * kSecond), std::string("asked to save and stop; SIGTERM at the latest in 600 s"));
+        QVERIFY(saving.advance(314 * kSecond, false) == Stage::None);  // it no longer saves
+        QCOMPARE(saving.text(314 * kSecond), std::string("asked to save and stop; SIGTERM in 1 s"));
+        QVERIFY(saving.advance(315 * kSecond, false) == Stage::Terminated);
+    }
+    void nobodySavesWhileARankIsStopped() {
+        live::Heartbeat saves, silent;
+        saves.phase = live::Phase::Saving;
+        saves.monotonicNs = 100 * kSecond;
+        silent = saves;
+        silent.monotonicNs = 90 * kSecond;
+        QVERIFY(launch::isSaving({saves, saves}, 101 * kSecond));
+        QVERIFY(launch::isSaving({saves, std::nullopt}, 101 * kSecond));   // one that has ended
+        QVERIFY(!launch::isSaving({saves, silent}, 101 * kSecond) && !launch::isSaving({silent, saves}, 101 * kSecond));
+        QCOMPARE(launch::silentRank({saves, silent}, 101 * kSecond), std::optional<int>(1));
+        QVERIFY(!launch::silentRank({saves, saves}, 101 * kSecond));
+        saves.phase = live::Phase::Training;
+        QVERIFY(!launch::isSaving({saves, saves}, 101 * kSecond) && !launch::isSaving({}, 0));
     }
     void aDiscardTellsWhatItLosesBefore() {
         const auto workspace = fresh("points 40; save; points 25; train");
