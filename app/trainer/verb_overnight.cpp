@@ -30,7 +30,7 @@ ExitCode overnight(const Options& options) {
     print("Log-out: " + logout.sentence);
     print("Sleep: " + sleep);
     print("Memory: where it runs out, the system takes a worker before its supervisor, which tells why the run ended");
-    print("Crash: a run goes on from its last good checkpoint (run.restarts_per_hour)");
+    print("Crash: a run goes on from its last good checkpoint, or begins again where it has none yet (run.restarts_per_hour)");
     print("Restart of the machine: it is told as interrupted, and continue goes on; what waits in the queue starts by itself");
     print("Notification: " + notice);
     return ExitCode::Completed;

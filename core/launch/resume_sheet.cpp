@@ -199,8 +199,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
         if (verb != GoOn::StartFromWeights) sheet.step = manifest.counters.globalStep;
     }
     if (verb == GoOn::Continue)
-        if (const std::string unusable = passedOver(run, checkpoint); !unusable.empty())
-            sheet.notices.push_back(unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint));
+        if (std::string notice = passedOverNotice(run, checkpoint); !notice.empty()) sheet.notices.push_back(std::move(notice));
     const auto summary = rundir::readSummaryOrMake(run);
     const auto newest = configOf(run, standingSession(run));
     const auto perEpoch = updatesPerEpoch(newest.ok() ? *newest : before, summary.ok() ? summary->plannedUpdates : std::nullopt);

@@ -16,6 +16,7 @@
 #include "launch/stop_ladder.h"
 #include "launch/supervisor.h"
 #include "launch/time_left.h"
+#include "launch/verbs.h"
 #include "launch/verifier.h"
 #include "launch/worker_group.h"
 #include "live/control_socket.h"
@@ -52,6 +53,7 @@ public:
     /// After close(): the session that the run goes back in, planned already; 0: it has ended.
     int next() const { return m_next; }
     const std::string& whyNext() const { return m_whyNext; }
+    const std::string& nextNotice() const { return m_nextNotice; }       ///< told by that session
     bool isRestart() const { return m_crashes.size() > m_options.crashes.size(); }   ///< … after a crash
     const std::vector<Crash>& crashes() const { return m_crashes; }
     std::shared_ptr<const rundir::Summary> before() const { return std::make_shared<rundir::Summary>(m_before); }   ///< the run as it was before this session
@@ -102,6 +104,7 @@ private:
     SessionFacts factsOfEnd() const;
     SessionEnd judge() const;
     void holdForWorker(const std::string& why);
+    void goOnWith(const PlannedSession& planned);
     void goBack(SessionEnd& end);
     void restart(SessionEnd& end);
     void tellRestart();
@@ -182,7 +185,7 @@ private:
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
     int m_next = 0;
-    std::string m_whyNext;
+    std::string m_whyNext, m_nextNotice;
     std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };
 

@@ -135,6 +135,16 @@ void Session::takeTheRest() {
     }
 }
 
+/// What was passed over is said where it was found, and once more by the session that begins further back.
+void Session::goOnWith(const PlannedSession& planned) {
+    m_next = planned.session;
+    m_nextNotice = planned.notice;
+    if (planned.notice.empty()) return;
+    tellEvent("checkpoint_damaged", planned.notice);
+    drain(true);
+    flush();
+}
+
 /// The next session is planned before this one's end is written down, so that the run is never seen as ended in between.
 void Session::goBack(SessionEnd& end) {
     const auto& ended = m_book->ended(0);
@@ -142,7 +152,7 @@ void Session::goBack(SessionEnd& end) {
     if (!asked) return;
     m_whyNext = end.why;
     const auto planned = planGoingBack(m_run, ended->goesBack->notAfter);
-    if (planned) m_next = *planned;
+    if (planned) goOnWith(*planned);
     else end = {State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
 }
 
@@ -157,12 +167,12 @@ void Session::restart(SessionEnd& end) {
         end.why += ". It does not go on by itself, since it was paused";
         return;
     }
-    const auto planned = choice.goesOn ? planRestart(m_run) : Result<int>(Error{ErrorCode::Stopped, choice.why, {}, {}});
+    const auto planned = choice.goesOn ? planRestart(m_run, crash.attempt > 0) : Result<PlannedSession>(Error{ErrorCode::Stopped, choice.why, {}, {}});
     if (!planned) {
         end.why += ". It does not go on by itself: " + planned.error().sentence;
         return;
     }
-    m_next = *planned;
+    goOnWith(*planned);
     m_crashes.push_back(crash);
     m_whyNext = end.why;
     end.why += ". It goes on by itself, " + choice.why;

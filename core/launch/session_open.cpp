@@ -217,7 +217,8 @@ void Session::tellGoingBack() {
 
 void Session::tellRestart() {
     const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"cause", m_options.restarted}, {"crashes", m_options.crashes.size()}};
-    tellEvent("restarted", "Goes on by itself from update " + std::to_string(m_startStep) + " after a crash. " + m_options.restarted,
+    const std::string from = m_startStep > 0 ? "Goes on by itself from update " + std::to_string(m_startStep) : std::string("Begins again by itself from the start, since there was no checkpoint yet,");
+    tellEvent("restarted", from + " after a crash. " + m_options.restarted,
               facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

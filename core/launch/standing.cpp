@@ -147,16 +147,36 @@ std::vector<std::string> lineUpTo(const RunFolder& run, std::int64_t step) {
     return found;
 }
 
-std::string passedOver(const RunFolder& run, const std::string& chosen) {
-    std::string out;
+static std::vector<CheckpointInfo> unusableAfter(const RunFolder& run, const std::string& chosen) {
+    std::vector<CheckpointInfo> out;
     const auto line = lineOf(run);
-    for (const CheckpointInfo& info : checkpointsOf(run)) {
+    for (CheckpointInfo& info : checkpointsOf(run)) {
         if (info.folder == chosen) out.clear();  // they are in order: what follows is newer
         const bool ofLine = std::any_of(line.begin(), line.end(), [&](const auto& part) { return part.session == info.session; });
-        if (info.problem.empty() || !ofLine) continue;
-        out += (out.empty() ? "" : "; ") + info.folder + " cannot be used: " + info.problem;
+        if (!info.problem.empty() && ofLine) out.push_back(std::move(info));
     }
     return out;
+}
+
+static std::string unusableText(const std::vector<CheckpointInfo>& all) {
+    std::string out;
+    for (const CheckpointInfo& info : all) out += (out.empty() ? "" : "; ") + info.folder + " cannot be used: " + info.problem;
+    return out;
+}
+
+std::string passedOver(const RunFolder& run, const std::string& chosen) { return unusableText(unusableAfter(run, chosen)); }
+
+std::string passedOverNotice(const RunFolder& run, const std::string& chosen, std::int64_t notAfter, const std::string& unread) {
+    auto passed = unusableAfter(run, chosen);
+    std::erase_if(passed, [&](const CheckpointInfo& info) { return info.step.value() > notAfter; });
+    std::string out = unusableText(passed);
+    if (!unread.empty()) out += (out.empty() ? "" : "; ") + unread;
+    if (out.empty()) return out;
+    const auto from = rundir::parseCheckpointName(chosen);
+    std::int64_t lost = 0;
+    for (const CheckpointInfo& info : passed) lost = std::max(lost, info.step.value() - (from ? from->step.value() : 0));
+    out += ". Goes on from " + (chosen.empty() ? "the start" : chosen);
+    return lost > 0 ? out + "; " + std::to_string(lost) + (lost == 1 ? " update that was" : " updates that were") + " saved after it must be made once more" : out;
 }
 
 Result<std::string> bestCheckpoint(const RunFolder& run) {

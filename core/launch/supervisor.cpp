@@ -23,7 +23,7 @@ ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
         current.crashes = session.crashes();
         current.before = session.isRestart() ? session.before() : nullptr;
         current.readyFd = -1;
-        current.notice.clear();
+        current.notice = session.nextNotice();
     }
     { const rundir::RunLock letGo = std::move(lock); }  // held until here: whoever finds it free finds the exit record too
     // Whatever became of the keeper: the end of a run wakes the queue that waits for its device. A keeper must not inherit it.

@@ -73,7 +73,7 @@
 // on its behalf, program {"program": "python 3.11, lathe.py 1"} (attempts only count arrivals from here on) and plan.
 // Records of an evaluation: table "confusion" (rows: actual classes, columns: predicted ones, cells: Σ weights; of more than
 // 64 classes the most frequent confusions), text "samples".
-// The supervisor's own events: asked, stop_asked, checkpoint_damaged (re-reading found it), exported (the best weights, at the end), frames_lost {"frames": n},
+// The supervisor's own events: asked, stop_asked, checkpoint_damaged (re-reading found it, or a run that goes on by itself passed over it), exported (the best weights, at the end), frames_lost {"frames": n},
 // hang {"rank", "silent" (no beat; else it beats and does not get on), "mutual" (ranks wait for one another), "seconds", "limit_seconds", "phase", "activity",
 // "update", "ranks": [{"rank", "phase", "activity", "update", "operation", "silent_seconds", "still_seconds"}]},
 // stacks {"ranks": [{"rank", "stack": ["innermost", …], "note"}]}, hang_over {"rank", "seconds"},

@@ -205,8 +205,10 @@ Result<Prepared> prepareAgain(const std::filesystem::path& workspace, const RunF
 
 // ---- going on
 
+enum class Held { Nothing, Run };   ///< whether the caller holds the run's lock
+
 /// Reads every byte before anything is built on it.
-static Result<CheckpointManifest> verified(const RunFolder& run, const std::string& checkpoint) {
+static Result<CheckpointManifest> verified(const RunFolder& run, const std::string& checkpoint, Held isHeld) {
     const auto folder = run.checkpoints() / checkpoint;
     const auto named = rundir::parseCheckpointName(checkpoint);
     if (!named)
@@ -218,6 +220,10 @@ static Result<CheckpointManifest> verified(const RunFolder& run, const std::stri
                      + "; put it back into the run it belongs to and fork from there", {}, {}};
     }
     LATHE_TRY_ASSIGN(const rundir::Verification checked, rundir::verifyCheckpoint(folder));
+    if (!checked.ok() && isHeld == Held::Run) {   // remembered, so that nobody offers it any more
+        const auto noted = rundir::writeVerified(disk(), folder, checked, wall());
+        if (!noted) log::warning(noted.error().text());
+    }
     if (!checked.ok()) {
         return Error{ErrorCode::Corrupt, "Checkpoint " + checkpoint + " is damaged: " + checked.badFiles.front().text()
                      + ". Roll back to another one (lathe-trainer show " + run.name() + " lists them)", {}, {}};
@@ -236,8 +242,11 @@ static SessionStart startFrom(const RunFolder& run, const std::string& checkpoin
     return {RunFolder(run.place()).checkpoints() / checkpoint, weightsOnly, newCurve};
 }
 
+/// Who wants a session: what a person asks for is refused where the worker would refuse it; a supervisor finds out.
+enum class Asker { Person, Supervisor };
+
 /// From where the newest session of a run without a usable checkpoint started: nothing, or the weights of another run.
-static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest, const std::vector<std::string>& settings) {
+static Result<int> planStartOver(const RunFolder& run, int newest, const std::vector<std::string>& settings, Asker asker) {
     LATHE_TRY_ASSIGN(const SessionRecord before, rundir::readSession(run, newest));
     LATHE_TRY_ASSIGN(const config::RunConfig old, configOf(run, newest));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(old, settings));
@@ -248,9 +257,15 @@ static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest
     record.startedNs = wall();
     record.weightsOnly = before.weightsOnly;
     if (before.weightsOnly) record.checkpoint = before.checkpoint;
-    LATHE_TRY(refuseBadStart(config, before.weightsOnly ? startFrom(run, before.checkpoint, true, false) : SessionStart()));
+    if (asker == Asker::Supervisor) record.trialUpdates = before.trialUpdates;
+    else LATHE_TRY(refuseBadStart(config, before.weightsOnly ? startFrom(run, before.checkpoint, true, false) : SessionStart()));
     LATHE_TRY(writePlan(run, record, config));
-    return Prepared{run, record.number, std::move(lock), {}};
+    return record.number;
+}
+
+static Result<Prepared> startOver(const RunFolder& run, RunLock lock, int newest, const std::vector<std::string>& settings) {
+    LATHE_TRY_ASSIGN(const int session, planStartOver(run, newest, settings, Asker::Person));
+    return Prepared{run, session, std::move(lock), {}};
 }
 
 /// What was kept of the updates that the session which wrote a checkpoint made after it. Only those: another session that
@@ -282,9 +297,6 @@ bool makesNewCurve(const RunFolder& run, const std::string& checkpoint, bool ask
     return record && record->newCurve;
 }
 
-/// Who wants a session: what a person asks for is refused where the worker would refuse it; a supervisor finds out.
-enum class Asker { Person, Supervisor };
-
 /// Writes the plan of a new session of the same run that loads a checkpoint.
 static Result<int> planSession(const RunFolder& run, const std::string& verb, const std::string& checkpoint, int configSession, const Changes& changes,
                                int rollBacks, Asker asker) {
@@ -295,7 +307,7 @@ static Result<int> planSession(const RunFolder& run, const std::string& verb, co
     record.number = newest + 1;
     record.verb = verb;
     record.startedNs = wall();
-    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint));
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(run, checkpoint, Held::Run));
     LATHE_TRY(refuseFixedChanges(before, config, false));
     if (changes.trialUpdates == 0) LATHE_TRY(refuseReached(config, manifest, storedCurve(run.checkpoints() / checkpoint).length));
     if (asker == Asker::Person) LATHE_TRY(refuseBadStart(config, startFrom(run, checkpoint, false, changes.newCurve)));
@@ -317,18 +329,21 @@ static Result<Prepared> nextSession(const RunFolder& run, RunLock lock, const st
 }
 
 /// Plans with the newest checkpoint not after `notAfter` that can be read, and is whole. Requires: the session's worker is gone.
-static Result<int> planFromNewest(const RunFolder& run, std::int64_t notAfter, const char* none, const std::function<Result<int>(const std::string&)>& plan) {
+static Result<PlannedSession> planFromNewest(const RunFolder& run, std::int64_t notAfter, const char* none, const std::function<Result<int>(const std::string&)>& plan) {
     rundir::clearUnfinished(disk(), run.checkpoints());
     Error problem{ErrorCode::NotFound, none, {}, {}};
+    std::string unread;
     for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
         auto planned = plan(checkpoint);
-        if (planned || (planned.error().code != ErrorCode::Corrupt && planned.error().code != ErrorCode::Io)) return planned;
+        if (planned) return PlannedSession{*planned, passedOverNotice(run, checkpoint, notAfter, unread)};
         problem = planned.error();
+        if (problem.code != ErrorCode::Corrupt && problem.code != ErrorCode::Io) return problem;
+        if (problem.code == ErrorCode::Io) unread += (unread.empty() ? "" : "; ") + checkpoint + " could not be read: " + problem.sentence;
     }
     return problem;
 }
 
-Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
+Result<PlannedSession> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
     const double rate = config.optimizer.learningRate * config.guard.rateFactor;
@@ -338,9 +353,15 @@ Result<int> planGoingBack(const RunFolder& run, std::int64_t notAfter) {
     });
 }
 
-Result<int> planRestart(const RunFolder& run) {
+Result<PlannedSession> planRestart(const RunFolder& run, bool fromTheStart) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
-    return planFromNewest(run, std::numeric_limits<std::int64_t>::max(), "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
+    constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+    rundir::clearUnfinished(disk(), run.checkpoints());
+    if (fromTheStart && lineUpTo(run, kAny).empty() && passedOver(run, {}).empty()) {   // one that is damaged is a person's to look at
+        LATHE_TRY_ASSIGN(const int session, planStartOver(run, newest, {}, Asker::Supervisor));
+        return PlannedSession{session, {}};
+    }
+    return planFromNewest(run, kAny, "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
         return planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest), Asker::Supervisor);
     });
 }
@@ -351,12 +372,12 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
     const std::string checkpoint = newestOnLine(run);
-    const std::string unusable = passedOver(run, checkpoint);
+    std::string notice = passedOverNotice(run, checkpoint);
     const Changes all{changes.settings, makesNewCurve(run, checkpoint, changes.newCurve), changes.trialUpdates};
     const int standing = standingSession(run);
     auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), standing, changes.settings)
                                        : nextSession(run, std::move(lock), "continue", checkpoint, standing, all, rollBacksOf(run, standing));
-    if (prepared && !unusable.empty()) prepared->notice = unusable + ". Goes on from " + (checkpoint.empty() ? "the start" : checkpoint);
+    if (prepared) prepared->notice = std::move(notice);
     return prepared;
 }
 
@@ -377,7 +398,7 @@ static void rememberFork(const RunFolder& from, const std::string& checkpoint) {
 static Result<Prepared> branchOff(const std::filesystem::path& workspace, const RunFolder& from, const std::string& checkpoint,
                                   const Changes& changes, bool weightsOnly, bool replay = false) {
     LATHE_TRY(refuseWithoutCheckpoints(from));
-    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint));
+    LATHE_TRY_ASSIGN(const CheckpointManifest manifest, verified(from, checkpoint, Held::Nothing));
     LATHE_TRY_ASSIGN(const rundir::RunManifest parent, rundir::readManifest(from));
     LATHE_TRY_ASSIGN(const config::RunConfig before, takenFrom(from, sessionOf(checkpoint), parent.preset));
     LATHE_TRY_ASSIGN(const config::RunConfig config, withSettings(before, changes.settings));

@@ -8,6 +8,7 @@
 #include "rundir/run_folder.h"
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,13 +50,19 @@ bool makesNewCurve(const rundir::RunFolder& run, const std::string& checkpoint, 
 Result<Prepared> prepareContinue(const rundir::RunFolder& run, const Changes& changes);
 /// Same run, new branch from `checkpoint`, with the configuration of the session that wrote it.
 Result<Prepared> prepareRollBack(const rundir::RunFolder& run, const std::string& checkpoint, const Changes& changes);
+/// Its plan is written.
+struct PlannedSession {
+    int session = 0;
+    std::string notice;                  ///< which checkpoints were passed over, why, and what is lost by it; or empty
+};
 /// For the supervisor of a run that goes back by itself: writes the plan of the next session, which loads the newest usable
 /// checkpoint of the line that is not after step `notAfter`, at the newest session's settings with the learning rate times
 /// guard.rate_factor. NotFound where there is no such checkpoint. Requires: the caller holds the run's lock.
-Result<int> planGoingBack(const rundir::RunFolder& run, std::int64_t notAfter);
+Result<PlannedSession> planGoingBack(const rundir::RunFolder& run, std::int64_t notAfter);
 /// For the supervisor of a run whose worker crashed: writes the plan of the next session, which goes on from the newest usable
-/// checkpoint of the line with the settings as they are. NotFound where there is none. Requires: the caller holds the run's lock.
-Result<int> planRestart(const rundir::RunFolder& run);
+/// checkpoint of the line with the settings as they are. Where there was none yet it begins again from the start, if that is
+/// wished; else NotFound. Requires: the caller holds the run's lock.
+Result<PlannedSession> planRestart(const rundir::RunFolder& run, bool fromTheStart);
 /// New run with the entire state of a checkpoint (hard-linked in).
 Result<Prepared> prepareFork(const std::filesystem::path& workspace, const rundir::RunFolder& from, const std::string& checkpoint,
                              const Changes& changes);
@@ -103,6 +110,9 @@ std::string newestOnLine(const rundir::RunFolder& run);
 std::vector<std::string> lineUpTo(const rundir::RunFolder& run, std::int64_t step);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.
 std::string passedOver(const rundir::RunFolder& run, const std::string& chosen);
+/// The same as a notice, with how many updates are lost by it. `notAfter`: only of what lies up to this step; `unread`: what
+/// else was passed over.
+std::string passedOverNotice(const rundir::RunFolder& run, const std::string& chosen, std::int64_t notAfter = std::numeric_limits<std::int64_t>::max(), const std::string& unread = {});
 /// Usage error with the reason where a run's kind has no checkpoints of ours: for all verbs that need one.
 Result<void> refuseWithoutCheckpoints(const rundir::RunFolder& run);
 /// Settings as text, by name, whatever the kind of the run: to be shown and compared.

@@ -2,8 +2,10 @@
 // timeout: 300
 // A run whose worker crashed goes on from its last good checkpoint, so often and no more, and never into the same crash.
 #include "base/exit_code.h"
+#include "base/file_system.h"
 #include "launch/restart.h"
 #include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 
 #include <QtTest/QTest>
@@ -22,6 +24,16 @@ class TestRestart : public QObject {
     Q_OBJECT
 
     static std::string why(const rundir::RunFolder& run, int session) { return rundir::readSession(run, session)->why; }
+
+    /// Of the newest event of a kind.
+    static std::string textOf(const rundir::RunFolder& run, const std::string& kind) {
+        std::string out;
+        const auto reader = store::RunReader::open(run.database());
+        const auto events = (*reader)->events();
+        for (const auto& row : *events)
+            if (row.event.kind == kind) out = row.event.text;
+        return out;
+    }
 
 private Q_SLOTS:
     void soOftenAnHourAndNeverTheSameTwice() {
@@ -98,11 +110,46 @@ private Q_SLOTS:
         QVERIFY2(why(run, 3).find("restarted 2 times within the last hour") != std::string::npos, why(run, 3).c_str());
         QCOMPARE(launch::newestOnLine(run), std::string("s003-000000030"));
     }
-    void withoutACheckpointItIsSaid() {
+    void beforeTheFirstCheckpointItBeginsAgainAndNotTwiceAlike() {
         const auto workspace = fresh("points 3; signal 11");
+        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
+        const auto run = workspace->latest();
+        QCOMPARE(rundir::newestSession(run), 2);
+        QVERIFY(rundir::readSession(run, 2)->verb == "restart" && rundir::readSession(run, 2)->checkpoint.empty());
+        QVERIFY2(why(run, 1).find("It goes on by itself, restart 1 of at most 3") != std::string::npos, why(run, 1).c_str());
+        QVERIFY2(why(run, 2).find("would only come once more") != std::string::npos, why(run, 2).c_str());
+        QVERIFY2(textOf(run, "restarted").starts_with("Begins again by itself from the start"), textOf(run, "restarted").c_str());
+        nothingIsLeft(run);
+    }
+    void whatCrashesBeforeItsFirstUpdateIsNotBegunAgain() {
+        const auto workspace = fresh("signal 11");
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
         QCOMPARE(rundir::newestSession(workspace->latest()), 1);
         QVERIFY2(why(workspace->latest(), 1).find("There is no checkpoint yet") != std::string::npos, why(workspace->latest(), 1).c_str());
+    }
+    void aDamagedCheckpointThatIsPassedOverIsSaidAndRemembered() {
+        const auto workspace = fresh({});
+        const auto flag = workspace->scratch() / "flag";
+        workspace->setScript("until 10; save; until 20; save; until 23; hold " + flag.string() + "; crashonce " + (workspace->scratch() / "once").string() + " 11; until 30; save; end completed, 0");
+        const auto process = workspace->start({"run", "digits-mlp"});
+        QVERIFY(eventually([&] {
+            const auto runs = rundir::listRuns(workspace->folder());
+            return !runs.empty() && launch::newestOnLine(runs[0]) == "s001-000000020" && rundir::readVerified(runs[0].checkpoints() / "s001-000000020");
+        }));
+        const auto run = workspace->latest();
+        const auto file = run.checkpoints() / "s001-000000020/model-00000.safetensors";
+        std::string content = *readFile(file, 1 << 20);
+        content.back() = static_cast<char>(content.back() ^ 1);
+        QVERIFY(replaceFile(FileSystem::real(), file, content).ok());
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        const Answer answer = Workspace::finish(*process);
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QCOMPARE(rundir::readSession(run, 2)->checkpoint, std::string("s001-000000010"));
+        const std::string said = textOf(run, "checkpoint_damaged");
+        QVERIFY2(said.find("s001-000000020 cannot be used: Damaged: model-00000.safetensors") != std::string::npos, said.c_str());
+        QVERIFY2(said.find("Goes on from s001-000000010; 10 updates that were saved after it must be made once more") != std::string::npos, said.c_str());
+        QVERIFY2(answer.err.find("s001-000000020 cannot be used") != std::string::npos, answer.err.c_str());
+        QVERIFY(rundir::listCheckpoints(run.checkpoints()).at(1).problem.starts_with("Damaged: "));
     }
     void whatTheWorkerExplainsIsNotTriedAgain() {
         const auto workspace = fresh("points 10; save; end failed, 3");

@@ -49,7 +49,7 @@ private Q_SLOTS:
         QFETCH(int, code);
         QFETCH(QByteArray, says);
         const auto workspace = fresh(script.toStdString());
-        const Answer answer = workspace->ask({"run", "digits-mlp", "--json"});
+        const Answer answer = workspace->ask({"run", "digits-mlp", "--json", "--set", "run.restarts_per_hour=0"});
         QVERIFY2(answer.code == code, (std::to_string(answer.code) + " " + answer.out + answer.err).c_str());
         const auto result = answer.json();
         QCOMPARE(QByteArray::fromStdString(result.value("state", "")), state);
@@ -343,7 +343,7 @@ private Q_SLOTS:
         QCOMPARE(workspace->ask({"fork", "first@10", "--set", "model.hidden=8"}).code, 2);
         // Without a checkpoint of its own a run from weights starts over from those weights, not from the state beside them.
         workspace->setScript("points 2; signal 9");
-        QCOMPARE(workspace->ask({"start-from-weights", "first@10", "--set", "run.name=fourth"}).code, 5);
+        QCOMPARE(workspace->ask({"start-from-weights", "first@10", "--set", "run.name=fourth", "--set", "run.restarts_per_hour=0"}).code, 5);
         const auto fourth = *rundir::findRun(workspace->folder(), "fourth");
         QCOMPARE(launch::newestOnLine(fourth), std::string());
         QCOMPARE(workspace->ask({"continue", "fourth"}).code, 5);
@@ -363,6 +363,7 @@ private Q_SLOTS:
         QCOMPARE(refused.code, 3);
         QVERIFY2(refused.err.find("model-00000.safetensors") != std::string::npos, refused.err.c_str());
         QCOMPARE(rundir::newestSession(run), 1);
+        QVERIFY2(rundir::listCheckpoints(run.checkpoints()).at(1).problem.starts_with("Damaged: model-00000.safetensors"), "it is remembered");
         const Answer checked = workspace->ask({"verify", "latest@11", "--json"});
         QCOMPARE(checked.code, 3);
         QCOMPARE(checked.json()["bad_files"].size(), std::size_t{1});
