@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "base/program_paths.h"
+#include "launch/verbs.h"
 
 #include <nlohmann/json.hpp>
 
@@ -52,6 +53,12 @@ std::filesystem::path workspaceOf(const Options& options) { return workspaceFold
 Result<rundir::RunFolder> targetRun(const Options& options) {
     LATHE_TRY_ASSIGN(const rundir::RunFolder run, rundir::findRun(workspaceOf(options), options.target));
     return run.held();
+}
+
+Result<rundir::RunFolder> runToRead(const Options& options) {
+    LATHE_TRY_ASSIGN(rundir::RunFolder run, targetRun(options));
+    if (const std::string missing = launch::settleToRead(run); !missing.empty()) tell(missing);
+    return run;
 }
 
 std::string displayName(const rundir::RunFolder& run) {

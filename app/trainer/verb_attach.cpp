@@ -107,7 +107,8 @@ ExitCode attach(const Options& options) {
         if (const auto summary = rundir::readSummary(*run); summary && !summary->sparkline.empty()) print("loss " + curveText(summary->sparkline));
         print(displayName(*run) + ": " + std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ". " + standing.why));
     }
-    return rundir::exitCodeOf(standing.state);
+    // Nobody holds it any more: where that is no ending its supervisor was lost.
+    return rundir::isAlive(standing.state) ? ExitCode::Interrupted : rundir::exitCodeOf(standing.state);
 }
 
 }  // namespace lathe::trainer

@@ -31,7 +31,7 @@ static std::string plannedText(const launch::PlannedCheckpoint& one) {
 }
 
 ExitCode checkpoints(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
     if (const auto refused = launch::refuseWithoutCheckpoints(*run); !refused) return fail(options, refused.error());
     const auto before = launch::configOf(*run, std::max(1, rundir::newestSession(*run)));

@@ -49,6 +49,13 @@ static Result<void> move(const std::filesystem::path& from, const std::filesyste
     return fs.syncFolder(from.parent_path());
 }
 
+/// Whoever waits for what a lost supervisor left learns of it.
+static launch::EndOfLeftovers told(const Options& options) {
+    launch::EndOfLeftovers how;
+    if (!options.json) how.tell = [](const std::string& text) { tell(text); };
+    return how;
+}
+
 static ExitCode moved(const Options& options, const std::filesystem::path& to, const std::string& text) {
     if (options.json) printJson({{"folder", to.string()}, {"text", text}});
     else print(text);
@@ -60,9 +67,10 @@ static std::filesystem::path trashOf(const std::filesystem::path& workspace, con
 }
 
 /// Its curves stay, and so do files that other checkpoints share with it.
-static Result<void> removeOne(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& folder) {
+static Result<void> removeOne(const Options& options, const rundir::RunFolder& run, const std::string& folder) {
+    const auto workspace = workspaceOf(options);
     LATHE_TRY(checkTrash(workspace));
-    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
+    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run, told(options)));
     LATHE_TRY_ASSIGN(const rundir::UserRecord user, rundir::readUser(run));
     if (std::find(user.pinned.begin(), user.pinned.end(), folder) != user.pinned.end())
         return Error{ErrorCode::Usage, folder + " is pinned; lathe-trainer unpin lets it go", {}, {}};
@@ -81,7 +89,7 @@ static ExitCode deleteCheckpoint(const Options& options) {
     if (!found) return fail(options, found.error());
     const auto& [run, folder] = *found;
     const bool best = isBest(run, folder);
-    if (const auto removed = removeOne(workspaceOf(options), run, folder); !removed) return fail(options, removed.error());
+    if (const auto removed = removeOne(options, run, folder); !removed) return fail(options, removed.error());
     if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"was_best", best}});
     else print("Moved checkpoint " + folder + " of " + displayName(run) + " to the trash" + (best ? "; it was the best one" : "") + "; lathe-trainer restore " + run.name() + "@" + folder + " brings it back");
     return ExitCode::Completed;
@@ -96,7 +104,7 @@ ExitCode deleteRun(const Options& options) {
     if (!std::filesystem::equivalent(run->place().parent_path(), workspace / "runs", ignored))
         return fail(options, Error{ErrorCode::Usage, run->place().string() + " is not in the workspace " + workspace.string(), {}, {}});
     if (const auto whole = checkTrash(workspace); !whole) return fail(options, whole.error());
-    const auto lock = launch::takeRun(*run);
+    const auto lock = launch::takeRun(*run, told(options));
     if (!lock) return fail(options, lock.error());
     const auto to = trashOf(workspace) / run->name();
     if (const auto done = move(run->place(), to); !done) return fail(options, done.error());
@@ -223,10 +231,10 @@ static Result<std::pair<rundir::RunFolder, std::string>> findDeletedCheckpoint(c
     return Error{ErrorCode::NotFound, "No checkpoint \"" + which.substr(0, 100) + "\" of " + displayName(run) + " is in the trash; lathe-trainer trash lists them", {}, {}};
 }
 
-static Result<void> bringBack(const std::filesystem::path& workspace, const rundir::RunFolder& run, const std::string& checkpoint) {
-    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run));
+static Result<void> bringBack(const Options& options, const rundir::RunFolder& run, const std::string& checkpoint) {
+    LATHE_TRY_ASSIGN(const auto lock, launch::takeRun(run, told(options)));
     LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(run.database()));
-    LATHE_TRY(move(trashOf(workspace, run, checkpoint), run.checkpoints() / checkpoint));
+    LATHE_TRY(move(trashOf(workspaceOf(options), run, checkpoint), run.checkpoints() / checkpoint));
     return writer->markCheckpointDeleted(checkpoint, false);
 }
 
@@ -235,7 +243,7 @@ static ExitCode restoreCheckpoint(const Options& options) {
     const auto found = findDeletedCheckpoint(workspace, options.target);
     if (!found) return fail(options, found.error());
     const auto& [run, checkpoint] = *found;
-    if (const auto back = bringBack(workspace, run, checkpoint); !back) return fail(options, back.error());
+    if (const auto back = bringBack(options, run, checkpoint); !back) return fail(options, back.error());
     return moved(options, run.place() / "checkpoints" / checkpoint, "Restored checkpoint " + checkpoint + " of " + displayName(run));
 }
 

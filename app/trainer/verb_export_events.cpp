@@ -58,7 +58,7 @@ static std::string sentence(const tensorboard::ExportReport& report, const stdfs
 }
 
 ExitCode exportEventFiles(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
     const rundir::RunFolder here(run->place());
     const stdfs::path folder = options.tensorboard->empty() ? here.exportedEvents() : stdfs::absolute(*options.tensorboard);

@@ -115,7 +115,7 @@ static ExitCode list(const Options& options, const std::vector<store::RecordSumm
 static bool isCalled(const store::RecordSummary& record, const std::string& name) { return record.name == name || record.name == config::cleanSeriesName(name); }
 
 ExitCode records(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
     const auto reader = store::RunReader::open(run->database());
     if (!reader) return fail(options, reader.error());

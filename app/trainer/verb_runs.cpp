@@ -71,7 +71,10 @@ ExitCode runs(const Options& options) {
     if (const auto kept = launch::startKeeper(launch::Queue::ofThisUser()); !kept) tell(kept.error().text());   // whoever looks wakes it
     if (options.since) return endedRuns(options);
     json list = json::array();
-    for (const auto& run : rundir::listRuns(workspaceOf(options))) list.push_back(rowJson(run));
+    for (const auto& run : rundir::listRuns(workspaceOf(options))) {
+        static_cast<void>(launch::settleToRead(run));   // a row counts what its record has; where that is not all its state tells
+        list.push_back(rowJson(run));
+    }
     if (options.json) {
         printJson(list);
         return ExitCode::Completed;

@@ -51,7 +51,7 @@ static json pointJson(const std::string& name, const store::Point& point) {
 }
 
 ExitCode series(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
     const auto reader = store::RunReader::open(run->database());
     if (!reader) return fail(options, reader.error());

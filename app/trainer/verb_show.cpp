@@ -123,7 +123,7 @@ static void printWarnings(const json& facts) {
 }
 
 ExitCode show(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
     const json facts = showJson(*run);
     if (options.json) {

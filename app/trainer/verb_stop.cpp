@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 namespace lathe::trainer {
@@ -24,13 +25,48 @@ static Error notRunning(const rundir::RunFolder& run) {
     return {ErrorCode::NotFound, displayName(run) + " does not run here: it is " + std::string(rundir::name(standing.state)) + why, {}, {}};
 }
 
-static Result<std::unique_ptr<ControlClient>> reach(const rundir::RunFolder& run) {
+/// Whoever waits is told so every few seconds.
+class Waiting {
+public:
+    explicit Waiting(const Options& options) : m_isSilent(options.json) {}
+    /// `text` is made only when it is told.
+    template <typename Text>
+    void tellNow(const Text& text, std::chrono::seconds every = std::chrono::seconds(5)) {
+        if (m_isSilent || std::chrono::steady_clock::now() - m_told < every) return;
+        tell(text());
+        m_told = std::chrono::steady_clock::now();
+    }
+
+private:
+    bool m_isSilent;
+    std::chrono::steady_clock::time_point m_told = std::chrono::steady_clock::now();
+};
+
+/// Its process lives; why it says nothing.
+static std::string deafText(const rundir::RunFolder& run) {
+    const std::string note = launch::supervisorNote(run);
+    return "The supervisor of " + displayName(run) + " does not answer" + (note.empty() ? "" : ": " + note);
+}
+
+/// The socket of a run that is up was removed: a signal still reaches it.
+static Error unreachable(const rundir::RunFolder& run, Error error) {
+    const auto live = rundir::readLive(run);
+    std::error_code ignored;
+    if (!live || !*live || std::filesystem::exists(run.socket(), ignored)) return std::move(error).in("while asking " + run.name());
+    return {ErrorCode::NotFound, displayName(run) + " is up, but its control.sock was removed, so nothing can be asked of it; kill -TERM " + std::to_string((*live)->supervisor.pid) + " saves and stops it", {}, {}};
+}
+
+static Result<std::unique_ptr<ControlClient>> reach(const Options& options, const rundir::RunFolder& run) {
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    Waiting waiting(options);
     while (true) {
         auto client = ControlClient::connect(run.socket());
+        const std::string note = client && !options.json ? launch::supervisorNote(run) : std::string();
+        if (!note.empty()) tell(deafText(run));   // it will be heard, one day
         if (client) return client;
         if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
-        if (std::chrono::steady_clock::now() > patience) return std::move(client).error().in("while asking " + run.name());
+        if (std::chrono::steady_clock::now() > patience) return unreachable(run, std::move(client).error());
+        waiting.tellNow([&] { return "Waits for the supervisor of " + displayName(run) + ", which cannot be reached yet"; }, std::chrono::seconds(2));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));   // it is just being started
     }
 }
@@ -44,18 +80,21 @@ static ExitCode answer(const Options& options, const rundir::RunFolder& run, con
     return ExitCode::Completed;
 }
 
-static Result<std::string> ask(ControlClient& client, live::Verb verb) {
-    LATHE_TRY_ASSIGN(const live::Reply reply, client.ask(verb));
-    if (!reply.ok) return Error{ErrorCode::Usage, reply.text, {}, {}};
-    return reply.text;
+static Result<std::string> ask(const rundir::RunFolder& run, ControlClient& client, live::Verb verb) {
+    const auto reply = client.ask(verb);
+    if (!reply && reply.error().code == ErrorCode::Timeout)
+        return Error{ErrorCode::Timeout, deafText(run) + ". What was asked has been sent and is heeded when it goes on", {}, {}};
+    if (!reply) return reply.error();
+    if (!reply->ok) return Error{ErrorCode::Usage, reply->text, {}, {}};
+    return reply->text;
 }
 
 static ExitCode request(const Options& options, live::Verb verb) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
-    const auto client = reach(*run);
+    const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
-    const auto text = ask(**client, verb);
+    const auto text = ask(*run, **client, verb);
     return text ? answer(options, *run, *text) : fail(options, text.error());
 }
 
@@ -77,21 +116,28 @@ static json statusOf(ControlClient& client) {
     return status.is_object() ? status : json::object();
 }
 
+/// "loading data 210/300 · no sign of life for 12 s".
+static std::string workText(const json& status) {
+    const std::int64_t done = status.value("done", std::int64_t{0}), total = status.value("total", std::int64_t{0});
+    return status.value("phase", "") + (total > 0 ? " " + std::to_string(done) + "/" + std::to_string(total) : std::string())
+           + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1));
+}
+
 /// Tells each stage until the last process is gone. What was asked for is done only where the run ended in order: whoever shuts
 /// the machine down after a stop must learn that nothing was saved.
 static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& run, ControlClient& client, const json& facts) {
     std::string stage;
-    auto told = std::chrono::steady_clock::now();
+    Waiting waiting(options);
     while (rundir::RunLock::isHeld(run.lock())) {
         const json status = statusOf(client);
         if (status.contains("stopping")) {
             const std::string now = status["stopping"].value("stage", "");
-            const bool isLong = std::chrono::steady_clock::now() - told > std::chrono::seconds(5);
-            if (!options.json && ((now != stage && !stage.empty()) || isLong)) {
-                tell(status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0)));
-                told = std::chrono::steady_clock::now();
-            }
+            const bool isNew = now != stage && !stage.empty();
+            waiting.tellNow([&] { return status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1)); },
+                            std::chrono::seconds(isNew ? 0 : 5));
             stage = now;
+        } else if (status.empty() && client.connected()) {
+            waiting.tellNow([&] { return deafText(run); });
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
@@ -104,14 +150,16 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
 static ExitCode release(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
-    const auto client = reach(*run);
+    const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
     const json before = statusOf(**client);
-    const auto text = ask(**client, live::Verb::Release);
+    const auto text = ask(*run, **client, live::Verb::Release);
     if (!text) return fail(options, text.error());
     if (!options.json) tell(*text);
+    Waiting waiting(options);
     while (rundir::RunLock::isHeld(run->lock())) {
         const json status = statusOf(**client);
+        waiting.tellNow([&] { return status.empty() ? deafText(*run) : "Waits until it has saved: " + workText(status); });
         if (status.contains("stopping")) break;
         if (status.value("failed_saves", 0) > before.value("failed_saves", 0))
             return fail(options, Error{ErrorCode::Io, "It could not be saved, so it stays paused and keeps its memory: " + status.value("save_problem", ""), {}, {}});
@@ -122,6 +170,19 @@ static ExitCode release(const Options& options) {
 
 ExitCode pause(const Options& options) { return options.release ? release(options) : request(options, live::Verb::Pause); }
 
+/// Its supervisor is gone: what it left is ended by the same ladder, and what became of it is booked.
+static ExitCode stopLeftovers(const Options& options, const rundir::RunFolder& run) {
+    if (options.dryRun) return answer(options, run, "Its supervisor was lost; what it ran saves by itself before it leaves");
+    if (!options.json && rundir::RunLock::isHeld(run.workersLock())) tell("The supervisor of " + displayName(run) + " was lost; its worker saves and leaves by itself, and is ended where it does not");
+    launch::EndOfLeftovers how{options.discard, {}};
+    if (!options.json) how.tell = [](const std::string& text) { tell(text); };
+    const auto taken = launch::takeRun(run, how);
+    if (!taken) return fail(options, taken.error());
+    const auto standing = launch::standingOf(run);
+    answer(options, run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why));
+    return rundir::isTrouble(standing.state) ? rundir::exitCodeOf(standing.state) : ExitCode::Completed;
+}
+
 /// Returns once the last process is gone. What a discard loses is told before it is done; --dry-run only tells.
 ExitCode stop(const Options& options) {
     const auto run = targetRun(options);
@@ -131,7 +192,8 @@ ExitCode stop(const Options& options) {
         if (left) return answer(options, *run, "Taken out of the queue");
         if (left.error().code != ErrorCode::NotFound && left.error().code != ErrorCode::Busy) return fail(options, left.error());
     }
-    const auto client = reach(*run);
+    if (launch::isUnsettled(*run)) return stopLeftovers(options, *run);
+    const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
     json facts = json::object();
     if (options.discard) {
@@ -139,7 +201,7 @@ ExitCode stop(const Options& options) {
         if (!facts["lost"].empty() && !options.json && !options.dryRun) tell(lossText(facts["lost"]));
         if (options.dryRun) return answer(options, *run, facts["lost"].empty() ? "What this script has not saved itself is lost" : lossText(facts["lost"]), facts);
     }
-    const auto text = ask(**client, options.discard ? live::Verb::Discard : live::Verb::StopAndSave);
+    const auto text = ask(*run, **client, options.discard ? live::Verb::Discard : live::Verb::StopAndSave);
     if (!text) return fail(options, text.error());
     if (!options.json) tell(*text);
     return followToTheEnd(options, *run, **client, facts);
@@ -149,22 +211,20 @@ ExitCode stop(const Options& options) {
 ExitCode save(const Options& options) {
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
-    const auto client = reach(*run);
+    const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
     const json before = statusOf(**client);
-    const auto text = ask(**client, live::Verb::SaveNow);
+    const auto text = ask(*run, **client, live::Verb::SaveNow);
     if (!text) return fail(options, text.error());
     const auto summary = rundir::readSummary(*run);
     const bool isCommand = summary && summary->task == rundir::kCommandTask;
     const auto asked = std::chrono::steady_clock::now();
-    auto told = asked;
+    Waiting waiting(options);
     while (true) {
         const json status = statusOf(**client);
-        if (status.empty()) return fail(options, Error{ErrorCode::NotFound, notRunning(*run).sentence + "; it has told of no checkpoint since it was asked", {}, {}});
-        if (isCommand && !options.json && std::chrono::steady_clock::now() - told > std::chrono::seconds(5)) {
-            tell("The script has been asked, and has not looked yet or is saving");
-            told = std::chrono::steady_clock::now();
-        }
+        if (status.empty() && !(*client)->connected()) return fail(options, Error{ErrorCode::NotFound, notRunning(*run).sentence + "; it has told of no checkpoint since it was asked", {}, {}});
+        waiting.tellNow([&] { return status.empty() ? deafText(*run) : isCommand ? "The script has been asked, and has not looked yet or is saving" : "Waits for the checkpoint: " + workText(status); });
+        if (status.empty()) continue;
         if (isCommand && std::chrono::steady_clock::now() - asked > std::chrono::minutes(1))
             return fail(options, Error{ErrorCode::Timeout, "The script has been asked and has not told of a checkpoint within a minute; it may still save", {}, {}});
         if (status.value("saves", 0) > before.value("saves", 0)) {

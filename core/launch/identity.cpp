@@ -99,6 +99,17 @@ bool VerifiedProcess::signal(int number) const {
     return ::syscall(SYS_pidfd_send_signal, m_pidfd, number, nullptr, 0) == 0;
 }
 
+bool VerifiedProcess::isStopped() const {
+    const auto facts = factsOf(m_pid);
+    return facts && isAlive() && (facts->state == 'T' || facts->state == 't');   // alive: the pid still means the same one
+}
+
+std::string stoppedNote(const rundir::ProcessIdentity& who) {
+    const auto process = VerifiedProcess::find(who);
+    const std::string pid = std::to_string(who.pid);
+    return process && process->isStopped() ? "process " + pid + " is stopped (Ctrl-Z or SIGSTOP); kill -CONT " + pid + " lets it go on" : std::string();
+}
+
 bool VerifiedProcess::hasOpen(const stdfs::path& file) const {
     struct stat wanted {};
     if (::stat(file.c_str(), &wanted) != 0) return false;

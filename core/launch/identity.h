@@ -42,6 +42,7 @@ public:
 
     bool isAlive() const;
     bool signal(int number) const;  ///< false when it is gone
+    bool isStopped() const;         ///< by Ctrl-Z, SIGSTOP or a debugger
     /// Whether it has this very file open (by device and inode).
     bool hasOpen(const std::filesystem::path& file) const;
 
@@ -50,5 +51,8 @@ private:
     int m_pidfd;
     std::int64_t m_pid;
 };
+
+/// "process 12 is stopped (Ctrl-Z or SIGSTOP); kill -CONT 12 lets it go on", or empty where it is not, or is not there.
+std::string stoppedNote(const rundir::ProcessIdentity& who);
 
 }  // namespace lathe::launch

@@ -12,6 +12,7 @@
 #include "launch/queue.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
+#include "launch/stop_ladder.h"
 #include "launch/undo.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
@@ -29,8 +30,7 @@ using rundir::RunFolder;
 using rundir::RunLock;
 using rundir::State;
 
-static constexpr int kWorkerPatienceMs = 60'000;   // as long as a worker may take to save and leave
-static constexpr int kAfterKillMs = 10'000;
+static constexpr std::int64_t kAfterKillNs = 10'000'000'000, kTellEveryNs = 5'000'000'000;
 static constexpr int kSettlePatienceMs = 20'000;
 static constexpr std::int64_t kForeignSilenceNs = 120'000'000'000;
 static FileSystem& disk() { return FileSystem::real(); }
@@ -38,6 +38,8 @@ static FileSystem& disk() { return FileSystem::real(); }
 static Error busy(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
     std::string who = "another process";
     if (live) who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
+    const std::string stopped = live ? stoppedNote(live->supervisor) : std::string();
+    if (!stopped.empty()) return {ErrorCode::Busy, run.name() + " is in use by " + who + ", and " + stopped, {}, {}};
     return {ErrorCode::Busy, run.name() + " is in use by " + who + "; stop it first: lathe-trainer stop " + run.name(), {}, {}};
 }
 
@@ -70,7 +72,7 @@ static Result<void> refuseUnread(const Error& error) {
     return error;
 }
 
-Result<RunLock> takeRun(const RunFolder& run) {
+Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
     auto live = rundir::readLive(run);
     if (!live) LATHE_TRY(refuseUnread(live.error()));
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
@@ -86,7 +88,7 @@ Result<RunLock> takeRun(const RunFolder& run) {
     if (!summary) LATHE_TRY(refuseUnread(summary.error()));
     if (summary && summary->state == State::Queued && Queue::ofThisUser().holds(summary->id))
         return Error{ErrorCode::Busy, run.name() + " waits in the queue; take it out first: lathe-trainer queue remove " + run.name(), {}, {}};
-    auto settled = settleLeftovers(run);
+    auto settled = settleLeftovers(run, how);
     if (!settled) return std::move(settled).error().in("while settling what an earlier session left in " + run.name());
     return lock;
 }
@@ -99,41 +101,71 @@ static bool isStopPending() {
     return ::sigismember(&pending, SIGINT) == 1 || ::sigismember(&pending, SIGTERM) == 1 || ::sigismember(&pending, SIGHUP) == 1;
 }
 
-static Result<bool> waitUntilFree(const std::filesystem::path& lock, int milliseconds) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-    while (true) {
-        LATHE_TRY_ASSIGN(const bool isHeld, RunLock::look(lock));
-        if (!isHeld) return true;
-        if (std::chrono::steady_clock::now() >= deadline || isStopPending()) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+/// As often as a person wants to know what is waited for.
+class Telling {
+public:
+    explicit Telling(const EndOfLeftovers& how) : m_how(how) {}
+    void now(const std::string& text) {
+        m_toldNs = Clock::system().monotonicNs();
+        if (m_how.tell) m_how.tell(text);
+    }
+    bool isDue() const { return Clock::system().monotonicNs() - m_toldNs >= kTellEveryNs; }
+
+private:
+    const EndOfLeftovers& m_how;
+    std::int64_t m_toldNs = Clock::system().monotonicNs();
+};
+
+static std::string waitText(const RunFolder& run, const std::vector<rundir::ProcessIdentity>& workers, const StopLadder& ladder) {
+    std::string text = "The supervisor of " + run.name() + " was lost, its worker is " + ladder.text(Clock::system().monotonicNs());
+    for (const rundir::ProcessIdentity& worker : workers)
+        if (const std::string note = stoppedNote(worker); !note.empty()) text += "; " + note;
+    return text;
+}
+
+/// Only those that are certainly ours.
+static void signalWorkers(const RunFolder& run, const std::vector<rundir::ProcessIdentity>& workers, int number) {
+    for (const rundir::ProcessIdentity& who : workers) {
+        const auto process = VerifiedProcess::find(who);
+        if (!process || !process->hasOpen(run.workersLock())) continue;
+        log::warning((number == SIGKILL ? "Ending leftover worker " : "Telling leftover worker ") + std::to_string(who.pid) + " of " + run.name() + (number == SIGKILL ? "" : " to leave"));
+        process->signal(number);
     }
 }
 
-/// A worker whose supervisor is gone saves and leaves by itself. One that does not is ended, if it is certainly ours.
-static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
-    LATHE_TRY_ASSIGN(const bool left, waitUntilFree(run.workersLock(), kWorkerPatienceMs));
-    if (left) return {};
-    if (isStopPending()) return Error{ErrorCode::Stopped, "Stopped while waiting for the worker of an earlier session; nothing was changed", {}, {}};
-    for (const rundir::ProcessIdentity& who : live ? live->workers : std::vector<rundir::ProcessIdentity>()) {
-        const auto process = VerifiedProcess::find(who);
-        if (!process || !process->hasOpen(run.workersLock())) continue;
-        log::warning("Ending leftover worker " + std::to_string(who.pid) + " of " + run.name());
-        process->signal(SIGKILL);
+/// A worker whose supervisor is gone saves and leaves by itself: it has been asked. One that does not is told to, then ended.
+static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live, const EndOfLeftovers& how) {
+    const auto workers = live ? live->workers : std::vector<rundir::ProcessIdentity>();
+    StopLadder ladder;
+    ladder.ask(how.discard, Clock::system().monotonicNs());
+    Telling telling(how);
+    std::int64_t endedNs = 0;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool isHeld, RunLock::look(run.workersLock()));
+        if (!isHeld) return {};
+        const std::int64_t now = Clock::system().monotonicNs();
+        if (isStopPending()) return Error{ErrorCode::Stopped, "Stopped while waiting for the worker of an earlier session; nothing was changed", {}, {}};
+        if (endedNs != 0 && now - endedNs > kAfterKillNs) break;
+        const StopLadder::Stage stage = ladder.advance(now, false);
+        if (stage != StopLadder::Stage::None) signalWorkers(run, workers, stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
+        if (stage == StopLadder::Stage::Killed) endedNs = now;
+        if (stage != StopLadder::Stage::None || telling.isDue()) telling.now(waitText(run, workers, ladder));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    LATHE_TRY_ASSIGN(const bool ended, waitUntilFree(run.workersLock(), kAfterKillMs));
-    if (ended) return {};
     return Error{ErrorCode::Busy, "A worker of " + run.name() + " still runs and could not be ended; look for a process that holds "
                  + run.workersLock().string(), {}, {}};
 }
 
 /// What a command had started, where its keeper was killed too: certainly of this run, whose socket stands in its environment.
-static void endLeftoverProcesses(const RunFolder& run) {
+static void endLeftoverProcesses(const RunFolder& run, const EndOfLeftovers& how) {
+    Telling telling(how);
     for (const int number : {SIGTERM, SIGKILL}) {
         auto left = processesWith(ownerVariable(run));
         for (const TreeProcess& process : left) log::warning("Ending leftover process " + std::to_string(process.pid) + " (" + process.name + ") of " + run.name());
         signalAll(left, number);
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAfterKillMs);
-        while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
+        const std::int64_t deadline = Clock::system().monotonicNs() + kAfterKillNs;
+        while (!left.empty() && Clock::system().monotonicNs() < deadline) {
+            if (telling.isDue()) telling.now("Waits for what the command of " + run.name() + " left: process " + std::to_string(left.front().pid) + " (" + left.front().name + "), " + (number == SIGTERM ? "told to leave (SIGTERM)" : "ended by SIGKILL"));
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
             left = processesWith(ownerVariable(run));
         }
@@ -217,7 +249,7 @@ static void restoreBest(const RunFolder& run, int session) {
     if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
 }
 
-Result<void> settleLeftovers(const RunFolder& run) {
+Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
     const auto live = rundir::readLive(run);
     if (!live) LATHE_TRY(refuseUnread(live.error()));
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
@@ -225,8 +257,8 @@ Result<void> settleLeftovers(const RunFolder& run) {
     if (newest == 0) return {};
     const auto record = rundir::readSession(run, newest);
     if (!record) return unreadableSession(run, newest, record.error());
-    LATHE_TRY(endLeftoverWorkers(run, left));
-    if (!record->state && record->verb != kRecordVerb) endLeftoverProcesses(run);
+    LATHE_TRY(endLeftoverWorkers(run, left, how));
+    if (!record->state && record->verb != kRecordVerb) endLeftoverProcesses(run, how);
     for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     rundir::clearUnfinished(disk(), run.checkpoints());
     if (record->state && live && !left) return {};
@@ -235,6 +267,16 @@ Result<void> settleLeftovers(const RunFolder& run) {
     LATHE_TRY(bookLostSession(run, written, *record));
     restoreBest(run, newest);
     return rundir::removeLive(disk(), run);
+}
+
+/// Whatever a person's command left may still be at work, and is not a reader's to end.
+std::string settleToRead(const RunFolder& run) {
+    if (!isUnsettled(run)) return {};
+    const std::string missing = "Its supervisor was lost, and the newest updates may be missing here: ";
+    const auto config = configOf(run, rundir::newestSession(run));
+    if (RunLock::isHeld(run.workersLock()) || !config || config::isCommand(*config)) return missing + "they are taken in once what it ran has ended and the run is stopped or goes on";
+    const auto taken = takeRun(run);
+    return taken ? std::string() : missing + taken.error().text();
 }
 
 }  // namespace lathe::launch

@@ -35,6 +35,22 @@ static bool isSupervised(const RunFolder& run, const std::optional<rundir::LiveR
     return process && process->hasOpen(run.root());
 }
 
+bool isUnsettled(const RunFolder& run) {
+    const auto live = rundir::readLive(run);
+    return live && *live && (*live)->supervisor.host == hostName() && !isSupervised(run, *live);
+}
+
+std::string supervisorNote(const RunFolder& run) {
+    const auto live = rundir::readLive(run);
+    return live && *live ? stoppedNote((*live)->supervisor) : std::string();
+}
+
+/// What is stopped neither finishes nor leaves.
+static void tellStoppedWorker(const RunFolder& run, const std::optional<rundir::LiveRecord>& live, SessionEnd& end) {
+    for (const rundir::ProcessIdentity& worker : live ? live->workers : std::vector<rundir::ProcessIdentity>())
+        if (const std::string note = stoppedNote(worker); !note.empty()) end.why = "Its supervisor was lost, and " + note + ", lathe-trainer stop " + run.name() + " ends it";
+}
+
 Error unreadableSession(const RunFolder& run, int session, Error error) {
     if (error.code != ErrorCode::Corrupt) return error;
     error.sentence += ". Put " + std::to_string(session) + ".json back from a copy, or go on in a new run: lathe-trainer fork " + run.name() + "@latest";
@@ -81,7 +97,8 @@ Standing standingOf(const RunFolder& run) {
     end.seen = false;
     const bool isLost = written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
     if (const auto account = isLost ? accountLeft(run, rundir::newestSession(run)) : std::optional<Ended>(); account) end.ended = *account;
-    const SessionEnd now = judge(facts);
+    SessionEnd now = judge(facts);
+    if (now.state == State::Stopping && !life.supervisor && live) tellStoppedWorker(run, *live, now);
     return {now.state, now.why, written.elsewhere.empty()};
 }
 

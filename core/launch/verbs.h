@@ -8,6 +8,7 @@
 #include "rundir/run_folder.h"
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -80,12 +81,24 @@ Result<void> refuseCommand(const rundir::RunFolder& run);
 /// Fills in what a list says of the kind of a run: task and model, or "command" and the script's name.
 void tellKind(const config::RunConfig& config, rundir::Summary& summary);
 
+/// How what a lost supervisor left is ended.
+struct EndOfLeftovers {
+    bool discard = false;                                ///< it is given less time to save
+    std::function<void(const std::string&)> tell = {};   ///< called every few seconds with what is waited for
+};
 /// Takes the run's lock for a short piece of work, or says who holds it (Busy). Leftovers of a lost supervisor are
 /// settled first.
-Result<rundir::RunLock> takeRun(const rundir::RunFolder& run);
-/// Ends what a lost supervisor left: waits for or ends leftover workers, takes in ring spill, books the session as
-/// interrupted. Requires: run.lock() is held by the caller.
-Result<void> settleLeftovers(const rundir::RunFolder& run);
+Result<rundir::RunLock> takeRun(const rundir::RunFolder& run, const EndOfLeftovers& how = {});
+/// Ends what a lost supervisor left: waits for leftover workers and ends them by the stop ladder, takes in ring spill, books
+/// the session as interrupted. Requires: run.lock() is held by the caller.
+Result<void> settleLeftovers(const rundir::RunFolder& run, const EndOfLeftovers& how = {});
+/// Whether its supervisor, of this machine, is gone and nobody has booked what it left: takeRun() does.
+bool isUnsettled(const rundir::RunFolder& run);
+/// For those who read a run: books what a lost supervisor left of a training once nothing of it runs any more, so that its
+/// last updates are in its record. Empty where they are; else why some may be missing, as a sentence.
+std::string settleToRead(const rundir::RunFolder& run);
+/// Why the supervisor of a live run does not answer, where it is stopped (stoppedNote), or empty.
+std::string supervisorNote(const rundir::RunFolder& run);
 
 /// The truth about a run in one place: from exit record, lock and identity; the same whoever asks.
 struct Standing {

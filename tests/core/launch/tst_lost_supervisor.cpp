@@ -1,7 +1,9 @@
 // labels: process
-// timeout: 120
+// timeout: 300
 // Runs whose supervisor is gone, or only seems to be: the same truth before and after somebody settles what it left.
+#include "base/file_system.h"
 #include "launch/verbs.h"
+#include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 
 #include <QtTest/QTest>
@@ -75,6 +77,66 @@ private Q_SLOTS:
         QVERIFY2(refused.code == 8, (std::to_string(refused.code) + refused.err).c_str());
         QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Stopped; }));
+    }
+    /// The leftover worker is stopped: it is ended by the same ladder, and what became of the run is told truly.
+    void aStopEndsWhatALostSupervisorLeft() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto worker = (*rundir::readLive(run))->workers.at(0).pid;
+        ::kill(static_cast<pid_t>(worker), SIGSTOP);
+        killSupervisor(run);
+        const std::string note = "kill -CONT " + std::to_string(worker);
+        QVERIFY(launch::standingOf(run).state == State::Stopping);
+        QVERIFY2(launch::standingOf(run).why.find(note) != std::string::npos, launch::standingOf(run).why.c_str());
+        const Answer stopped = workspace->ask({"stop", "latest", "--discard"});
+        QVERIFY2(stopped.code == 5, (std::to_string(stopped.code) + stopped.err).c_str());
+        QVERIFY2(stopped.err.find("SIGTERM in ") != std::string::npos && stopped.err.find(note) != std::string::npos, stopped.err.c_str());
+        QVERIFY(!processLives(worker));
+        QVERIFY(launch::standingOf(run).state == State::Interrupted && rundir::readSession(run, 1)->state == State::Interrupted);
+        nothingIsLeft(run);
+    }
+    void aStoppedSupervisorIsNamed() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto supervisor = static_cast<pid_t>((*rundir::readLive(run))->supervisor.pid);
+        const std::string note = "kill -CONT " + std::to_string(supervisor);
+        ::kill(supervisor, SIGSTOP);
+        const Answer refused = workspace->ask({"stop", "latest"});
+        QVERIFY2(refused.code != 0 && refused.err.find(note) != std::string::npos && refused.err.find("heeded when it goes on") != std::string::npos, refused.err.c_str());
+        const Answer busy = workspace->ask({"continue", "latest"});
+        QVERIFY2(busy.code == 8 && busy.err.find(note) != std::string::npos, busy.err.c_str());
+        ::kill(supervisor, SIGCONT);
+        QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Stopped; }));   // as was said
+    }
+    void whoReadsARunFindsItsLastUpdates() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        killSupervisor(run);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.workersLock()); }));
+        const auto saved = rundir::parseCheckpointName(launch::newestOnLine(run));
+        QVERIFY(saved.has_value());
+        const auto row = workspace->ask({"runs", "--json"}).json().at(0);
+        QCOMPARE(row.value("step", std::int64_t{-1}), saved->step.value());
+        QCOMPARE(std::int64_t(pointsOf(run, "train/loss")), saved->step.value());
+        QCOMPARE(row.value("state", ""), std::string("interrupted"));
+        nothingIsLeft(run);
+    }
+    void whileItsWorkerIsThereSomeIsSaidToBeMissing() {
+        const auto workspace = fresh({});
+        const stdfs::path flag = workspace->scratch() / "flag";
+        workspace->setScript("points 20; hold " + flag.string() + "; end completed, 0");
+        const auto run = running(*workspace);
+        const auto watcher = workspace->start({"attach", "latest", "--json"});
+        QVERIFY(watcher->waitForReadyRead(20'000));
+        killSupervisor(run);
+        QCOMPARE(Workspace::finish(*watcher).code, 5);
+        const Answer shown = workspace->ask({"series", "latest"});
+        QVERIFY2(shown.code == 0 && shown.err.find("may be missing") != std::string::npos, shown.err.c_str());
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.workersLock()); }));
+        const Answer whole = workspace->ask({"series", "latest"});
+        QVERIFY2(whole.code == 0 && whole.err.empty(), whole.err.c_str());
+        nothingIsLeft(run);
     }
 };
 

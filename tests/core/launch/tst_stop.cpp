@@ -135,6 +135,18 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Running; }));
         QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
     }
+    void aSaveTellsWhatItWaitsFor() {
+        const auto workspace = fresh({});
+        const stdfs::path flag = workspace->scratch() / "flag";
+        workspace->setScript("points 20; hold " + flag.string() + "; train");
+        const auto run = running(*workspace);
+        const auto save = workspace->start({"save", "latest"});
+        QByteArray told;
+        QVERIFY(eventually([&] { told += save->readAllStandardError(); return told.contains("Waits for the checkpoint: "); }));
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QCOMPARE(Workspace::finish(*save).code, 0);
+        QCOMPARE(workspace->ask({"stop", "latest", "--discard"}).code, 0);
+    }
     void stoppedBeforeAnyUpdateIsCancelled() {
         const auto workspace = fresh({});
         const stdfs::path flag = workspace->scratch() / "flag";
