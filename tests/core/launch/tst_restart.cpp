@@ -149,7 +149,8 @@ private Q_SLOTS:
         QVERIFY2(said.find("s001-000000020 cannot be used: Damaged: model-00000.safetensors") != std::string::npos, said.c_str());
         QVERIFY2(said.find("Goes on from s001-000000010; 10 updates that were saved after it must be made once more") != std::string::npos, said.c_str());
         QVERIFY2(answer.err.find("s001-000000020 cannot be used") != std::string::npos, answer.err.c_str());
-        QVERIFY(rundir::listCheckpoints(run.checkpoints()).at(1).problem.starts_with("Damaged: "));
+        const auto kept = rundir::listCheckpoints(run.checkpoints());
+        QVERIFY(std::any_of(kept.begin(), kept.end(), [](const auto& info) { return info.folder == "s001-000000020" && info.problem.starts_with("Damaged: "); }));
     }
     void whatTheWorkerExplainsIsNotTriedAgain() {
         const auto workspace = fresh("points 10; save; end failed, 3");
