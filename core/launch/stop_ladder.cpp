@@ -71,7 +71,7 @@ std::optional<int> silentRank(const HangDoctor::Beats& beats, std::int64_t nowNs
     std::optional<int> found;
     std::int64_t oldest = nowNs - kUsualSilence;
     for (std::size_t rank = 0; rank < beats.size(); ++rank) {
-        if (!beats[rank] || beats[rank]->monotonicNs == 0 || beats[rank]->monotonicNs >= oldest) continue;
+        if (!beats[rank] || beats[rank]->monotonicNs == 0 || beats[rank]->phase == live::Phase::Ended || beats[rank]->monotonicNs >= oldest) continue;
         oldest = beats[rank]->monotonicNs;
         found = static_cast<int>(rank);
     }

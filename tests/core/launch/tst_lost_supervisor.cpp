@@ -93,7 +93,7 @@ private Q_SLOTS:
         QVERIFY2(stopped.err.find("SIGTERM in ") != std::string::npos && stopped.err.find(note) != std::string::npos, stopped.err.c_str());
         QVERIFY(!processLives(worker));
         QVERIFY(launch::standingOf(run).state == State::Interrupted && rundir::readSession(run, 1)->state == State::Interrupted);
-        nothingIsLeft(run);
+        QVERIFY(!stdfs::exists(run.liveJson()));
     }
     void aStoppedSupervisorIsNamed() {
         const auto workspace = fresh("train");
@@ -119,7 +119,7 @@ private Q_SLOTS:
         QCOMPARE(row.value("step", std::int64_t{-1}), saved->step.value());
         QCOMPARE(std::int64_t(pointsOf(run, "train/loss")), saved->step.value());
         QCOMPARE(row.value("state", ""), std::string("interrupted"));
-        nothingIsLeft(run);
+        QVERIFY(!stdfs::exists(run.liveJson()));
     }
     void whileItsWorkerIsThereSomeIsSaidToBeMissing() {
         const auto workspace = fresh({});
@@ -136,7 +136,7 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.workersLock()); }));
         const Answer whole = workspace->ask({"series", "latest"});
         QVERIFY2(whole.code == 0 && whole.err.empty(), whole.err.c_str());
-        nothingIsLeft(run);
+        QVERIFY(!stdfs::exists(run.liveJson()));
     }
 };
 
