@@ -116,6 +116,7 @@ public:
     Result<std::uint64_t> write(int ring, FrameType type, std::span<const std::byte> payload);
     /// Reads from `fromSequence` on, or from the oldest frame still there.
     RingReader reader(int ring, std::uint64_t fromSequence = 1) const;
+    /// Number of the newest frame; of a writer that was killed perhaps of the one that it did not finish, which nobody sees.
     std::uint64_t lastSequence(int ring) const;
     /// Bytes written since the ring began, and bytes the recorder has taken (its own report): for the spill decision.
     std::uint64_t writtenBytes(int ring) const;
