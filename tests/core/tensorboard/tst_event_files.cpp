@@ -126,8 +126,9 @@ private Q_SLOTS:
         auto writer = EventWriter::create(FileSystem::real(), file, 1, std::nullopt);
         writer->scalar(2, -5, "größe/a b", written);
         QVERIFY(writer->flush().ok());
+        const auto all = readAll(file);
         Event event;
-        QVERIFY(parseEvent(readAll(file).payloads.at(1), event));
+        QVERIFY(parseEvent(all.payloads.at(1), event));
         QCOMPARE(event.step, std::int64_t{-5});
         QVERIFY(event.values.at(0).tag == "größe/a b" && event.values[0].kind == Kind::Scalar);
         QCOMPARE(std::bit_cast<std::uint64_t>(event.values[0].number) & 0xfff0000000000000, std::bit_cast<std::uint64_t>(read) & 0xfff0000000000000);
