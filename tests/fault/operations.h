@@ -6,6 +6,8 @@
 
 #include "launch/identity.h"
 #include "launch/retention.h"
+#include "live/segment.h"
+#include "live/spill.h"
 #include "ring_script.h"
 
 #include <algorithm>
@@ -77,7 +79,7 @@ inline Judge hasCheckpoints(std::size_t before, std::size_t after) {
     return [=](const stdfs::path& workspace, Ending ending, const std::string&) -> std::string {
         const RunFolder run = onlyRun(workspace);
         if (std::string problem = problemOf(run); !problem.empty()) return problem;
-        if (rowsOf(run) != kRecordedRows) return "points are missing";
+        if (rowsOf(run) < kRecordedRows) return "points are missing";
         std::size_t usable = 0;
         for (const auto& info : rundir::listCheckpoints(run.checkpoints())) usable += info.problem.empty() ? 1 : 0;
         if (usable < after || usable > before) return std::to_string(usable) + " checkpoints";
@@ -119,9 +121,28 @@ inline Operation rollingBack() {
             }};
 }
 
-/// A supervisor was killed in the middle: live.json, a write-ahead log, temporary files, an unfinished checkpoint.
+constexpr int kSpilledRows = 20;
+
+/// Rows that the worker put aside because nobody recorded them any more.
+inline void spillRows(const RunFolder& run) {
+    live::Segment::Shape shape{1, 1u << 16};
+    shape.lastSequence = (*store::RunReader::open(run.database()))->recordedSequence(0, 1);
+    const auto segment = std::move(live::Segment::create(shape, "t")).value();
+    std::vector<std::byte> buffer;
+    live::encode(live::SeriesFrame{1, "train/loss", ""}, buffer);
+    static_cast<void>(segment->write(0, live::FrameType::Series, buffer));
+    for (int i = kRecordedRows + 1; i <= kRecordedRows + kSpilledRows; ++i) {
+        live::encode(live::PointsFrame{1, i, i, i * 1000, 1'700'000'000'000'000'000 + i, {{1, 1.0 / i}}}, buffer);
+        static_cast<void>(segment->write(0, live::FrameType::Points, buffer));
+    }
+    live::Spiller spiller(*segment, 0, run.spill(), 1);
+    if (!spiller.flushAll().ok()) std::abort();
+}
+
+/// A supervisor was killed in the middle: live.json, a write-ahead log, spill, temporary files, an unfinished checkpoint.
 inline void interrupted(const stdfs::path& workspace) {
     const RunFolder run = endedRun(workspace, false);
+    spillRows(run);
     rundir::LiveRecord live;
     live.session = 1;
     live.supervisor = {launch::hostName(), "a boot long ago", 4'000'000, 1, "x"};
@@ -139,6 +160,7 @@ inline Operation settling() {
                 if (std::string problem = hasCheckpoints(5, 5)(workspace, ending, said); !problem.empty()) return problem;
                 const RunFolder run = onlyRun(workspace);
                 if (!isDone(ending)) return {};
+                if (rowsOf(run) != kRecordedRows + kSpilledRows) return "of the spilled points some are missing";
                 return launch::standingOf(run).state == rundir::State::Interrupted ? std::string() : "the session has no end";
             }};
 }

@@ -1,9 +1,10 @@
 // labels: process fault
-// timeout: 900
+// timeout: 3600
 // RELIABILITY F1, F2, F3, F5, F6, F9: forks, the trash, the queue: every call to the system killed and failed, and the power
 // lost at any moment.
 #include "checkpoint_operations.h"
 #include "power_sweep.h"
+#include "whole_form.h"
 
 #include <QtTest/QTest>
 
@@ -36,7 +37,7 @@ private Q_SLOTS:
     void afterPowerLossTheStateIsTheOldOrTheNew_data() { addOperations(); }
     void afterPowerLossTheStateIsTheOldOrTheNew() {
         QFETCH(std::size_t, index);
-        const PowerCount count = losePower(checkpointOperations()[index], qEnvironmentVariableIsSet("LATHE_FULL") ? 1000 : 40);
+        const PowerCount count = losePower(checkpointOperations()[index], isWhole() ? 1000 : 40);
         if (!count.works) QSKIP(count.why.c_str());
         qInfo("%zu changes, %zu states, %zu bad", count.changes, count.states, count.bad.size());
         tell(count.bad);

@@ -1,5 +1,5 @@
 // labels: process fault
-// timeout: 1800
+// timeout: 3600
 // RELIABILITY F1, F2, F20, F25: a whole run, command, supervisor and worker, with any of their calls killed or failed. The
 // worker is one that does not compute. Nothing may hang, and what is left is a run that opens and tells how it ended.
 #include "fault_run.h"

@@ -1,5 +1,5 @@
 // labels: process fault
-// timeout: 900
+// timeout: 3600
 // RELIABILITY F1, F2, F3, F9: every call to the system of what changes a run folder or the index, killed and failed.
 #include "operations.h"
 
@@ -19,7 +19,7 @@ private Q_SLOTS:
     }
     void everyCallKilledAndFailed() {
         QFETCH(std::size_t, index);
-        const SweepCount count = sweep(operations()[index], 35);
+        const SweepCount count = sweep(operations()[index], 60);
         if (!count.works) QSKIP(count.why.c_str());
         m_points += count.points;
         m_bad += count.bad.size();

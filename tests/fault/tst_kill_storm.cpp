@@ -1,8 +1,9 @@
 // labels: process fault
-// timeout: 1800
+// timeout: 3600
 // RELIABILITY F19, R7: command, supervisor, worker and whoever watches are killed in random subsets and orders; after the
 // next start nothing of it is left. With a worker that does not compute, so that many kills fit into little time.
 #include "trainer_process.h"
+#include "whole_form.h"
 
 #include <QtTest/QTest>
 
@@ -16,7 +17,7 @@ private Q_SLOTS:
         Workspace work;
         work.useFakeWorker(LATHE_BIN_DIR);
         work.setScript("work");
-        const bool isFull = qEnvironmentVariableIsSet("LATHE_FULL");
+        const bool isFull = isWhole();
         QStringList words{"drill", "--json", "--kills", isFull ? "1000" : "60", "--every", "0.12"};
         if (qEnvironmentVariableIsSet("LATHE_SEED")) words += {"--seed", qEnvironmentVariable("LATHE_SEED")};
         const Answer answer = work.ask(words, isFull ? 1'700'000 : 170'000);

@@ -1,8 +1,9 @@
 // labels: process fault
-// timeout: 900
+// timeout: 3600
 // RELIABILITY F5, F6, R3: the power is lost at any moment of what changes a run folder or the index.
 #include "operations.h"
 #include "power_sweep.h"
+#include "whole_form.h"
 
 #include <QtTest/QTest>
 
@@ -20,7 +21,7 @@ private Q_SLOTS:
     }
     void afterPowerLossTheStateIsTheOldOrTheNew() {
         QFETCH(std::size_t, index);
-        const PowerCount count = losePower(operations()[index], qEnvironmentVariableIsSet("LATHE_FULL") ? 1000 : 70);
+        const PowerCount count = losePower(operations()[index], isWhole() ? 1000 : 100);
         if (!count.works) QSKIP(count.why.c_str());
         m_states += count.states;
         m_bad += count.bad.size();

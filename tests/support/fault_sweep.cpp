@@ -1,5 +1,7 @@
 #include "fault_sweep.h"
 
+#include "whole_form.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -7,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <random>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,6 +77,7 @@ public:
         else if ((call.isSync() || call.name.starts_with("rename")) && m_unsafe.contains(call.path))
             m_broken = call.path + " was used (" + call.name + ") after its sync had failed";
     }
+    bool isOfInterest() const { return !m_unsafe.empty(); }
     const std::string& broken() const { return m_broken; }
 
 private:
@@ -83,7 +87,7 @@ private:
 
 class Sweeper {
 public:
-    Sweeper(const Operation& operation) : m_operation(operation), m_scratch(stdfs::temp_directory_path() / ("lathe-fault-" + std::to_string(::getpid()))) {}
+    Sweeper(const Operation& operation) : m_operation(operation), m_scratch(sweepFolder() / ("fault-sweep-" + std::to_string(::getpid()))) {}
     ~Sweeper() {
         std::error_code ignored;
         stdfs::remove_all(m_scratch, ignored);
@@ -115,7 +119,7 @@ private:
     std::function<int()> work() const {
         return [this] { return m_operation.work(here()); };
     }
-    Verdict usual(const SystemCall& call) const { return m_operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; }
+    Verdict usual(const SystemCall& call) const { return m_operation.refused && m_operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; }
     static void copy(const stdfs::path& from, const stdfs::path& to) {
         empty(to);
         stdfs::copy(from, to, stdfs::copy_options::recursive | stdfs::copy_options::copy_symlinks);
@@ -123,17 +127,21 @@ private:
 
     std::vector<Point> chosen(const std::vector<SystemCall>& calls, std::size_t sample) {
         std::vector<Point> all;
+        const char* only = std::getenv("LATHE_FAULT");
         for (std::size_t i = 0; i < calls.size(); ++i)
             for (const Fault& fault : faults())
-                if (fault.hits(calls[i])) all.push_back({i, &fault});
+                if (fault.hits(calls[i]) && (!only || std::string_view(only) == fault.name)) all.push_back({i, &fault});
         m_count.possible = all.size();
-        if (isFull() || all.size() <= sample) return all;
+        if (isWhole()) {
+            std::size_t index = 0;
+            std::erase_if(all, [&](const Point&) { return !isInPart(index++); });
+        }
+        if (isWhole() || all.size() <= sample) return all;
         std::mt19937_64 random(faultSeed());
         std::shuffle(all.begin(), all.end(), random);
         all.resize(sample);
         return all;
     }
-    static bool isFull() { return std::getenv("LATHE_FULL") != nullptr; }
 
     void strike(const Point& point, const std::vector<SystemCall>& calls) {
         copy(before(), here());
@@ -142,9 +150,10 @@ private:
         const Traced traced = trace(here(), work(), [&](const SystemCall& call) {
             const std::size_t at = number++;
             const bool hit = at == point.call || (point.fault->fromThenOn && at > point.call);
-            if (!hit || !point.fault->hits(call)) return usual(call);
-            if (point.fault->verdict.what == Verdict::What::Fail) rule.failed(call);
-            return point.fault->verdict;
+            Verdict verdict = hit && point.fault->hits(call) ? point.fault->verdict : usual(call);
+            if (verdict.what == Verdict::What::Fail) rule.failed(call);
+            verdict.isFollowed = rule.isOfInterest();
+            return verdict;
         }, [&](const SystemCall& call) { rule.made(call); });
         ++m_count.points;
         const std::string which = std::string(point.fault->name) + " at call " + std::to_string(point.call) + " (" + calls[point.call].name + " "
@@ -170,7 +179,8 @@ private:
 
     /// Once nothing disturbs it any more it is done.
     void again(const std::string& which) {
-        const Traced traced = trace(here(), work(), [&](const SystemCall& call) { return usual(call); });
+        const Traced traced = m_operation.refused ? trace(here(), work(), [&](const SystemCall& call) { return usual(call); }) : runAlone(work());
+        if (traced.hung) return note("tried again, it did not end", which, traced.output);
         if (traced.exitCode != 0) return note("tried again, it fails", which, traced.output);
         note(judged(Ending::Undisturbed, traced.output), which + ", tried again", traced.output);
     }
@@ -185,6 +195,14 @@ private:
 };
 
 }  // namespace
+
+stdfs::path sweepFolder() {
+    static const stdfs::path kMemory = "/dev/shm";
+    std::error_code problem;
+    const auto room = stdfs::space(kMemory, problem);
+    const bool hasRoom = !problem && room.available > (1u << 30) && ::access(kMemory.c_str(), W_OK) == 0;
+    return hasRoom ? kMemory : stdfs::temp_directory_path();
+}
 
 std::uint64_t faultSeed() {
     static const std::uint64_t seed = [] {

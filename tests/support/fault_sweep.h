@@ -29,7 +29,7 @@ struct Operation {
     /// Temporary files that are there although nothing disturbed it, or empty.
     std::function<std::string(const std::filesystem::path& folder)> left = [](const std::filesystem::path&) { return std::string(); };
     /// What the disk that it works on cannot do: these calls always fail with EPERM.
-    std::function<bool(const SystemCall& call)> refused = [](const SystemCall&) { return false; };
+    std::function<bool(const SystemCall& call)> refused = {};
 };
 
 struct SweepCount {
@@ -39,9 +39,13 @@ struct SweepCount {
     std::vector<std::string> bad;        ///< a sentence each, with what reproduces it
 };
 
-/// All points with LATHE_FULL=1, else `sample` of them, drawn by LATHE_SEED (random and printed where that is not set).
+/// All points with LATHE_FULL=1 (or those of a part, see whole_form.h), else `sample` of them, drawn by LATHE_SEED (random and
+/// printed where that is not set). LATHE_FAULT=EMFILE: only of this fault.
 SweepCount sweep(const Operation& operation, std::size_t sample);
 
 std::uint64_t faultSeed();
+
+/// Where there is one, a folder in memory: what is asked here has nothing to do with the kind of the disk.
+std::filesystem::path sweepFolder();
 
 }  // namespace lathe::test

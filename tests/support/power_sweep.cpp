@@ -1,6 +1,7 @@
 #include "power_sweep.h"
 
 #include "power_loss.h"
+#include "whole_form.h"
 
 #include <cerrno>
 #include <unistd.h>
@@ -16,14 +17,14 @@ static void empty(const stdfs::path& folder) {
 
 PowerCount losePower(const Operation& operation, std::size_t states) {
     PowerCount count;
-    const stdfs::path scratch = stdfs::temp_directory_path() / ("lathe-power-" + std::to_string(::getpid()));
+    const stdfs::path scratch = sweepFolder() / ("power-sweep-" + std::to_string(::getpid()));
     const stdfs::path here = scratch / "here", after = scratch / "after";
     empty(here);
     operation.prepare(here);
     DiskModel disk(here);
     std::vector<SystemCall> made;
     const Traced straight = trace(here, [&] { return operation.work(here); },
-                                  [&](const SystemCall& call) { return operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; },
+                                  [&](const SystemCall& call) { return operation.refused && operation.refused(call) ? Verdict{Verdict::What::Fail, EPERM} : Verdict{}; },
                                   [&](const SystemCall& call) {
                                       if (call.name == "say" || call.changesDisk()) made.push_back(call);
                                   }, true);
@@ -32,10 +33,12 @@ PowerCount losePower(const Operation& operation, std::size_t states) {
     if (straight.works && straight.exitCode != 0) count.bad.push_back(operation.name + " undisturbed: " + straight.output);
     count.changes = made.size();
     std::string said;
+    std::size_t number = 0;
     for (std::size_t moment = 0; count.works && moment <= made.size(); ++moment) {
         const bool isOver = moment == made.size();
         const std::size_t share = states * (moment + 1) / (made.size() + 1) - states * moment / (made.size() + 1);
         for (std::size_t i = 0; i < std::max<std::size_t>(share, 1); ++i) {
+            if (!isInPart(++number)) continue;
             std::mt19937_64 random(faultSeed() + moment * 1'000'003 + i);
             empty(after);
             disk.lose(random, i == 0, after);

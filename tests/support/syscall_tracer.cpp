@@ -9,10 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <map>
 #include <optional>
 #include <set>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -49,7 +53,8 @@ const std::map<long, Shape>& shapes() {
         {SYS_unlink, {"unlink", -1, 0}}, {SYS_unlinkat, {"unlinkat", -1, 1, 0}}, {SYS_rmdir, {"rmdir", -1, 0}},
         {SYS_mkdir, {"mkdir", -1, 0}}, {SYS_mkdirat, {"mkdirat", -1, 1, 0}}, {SYS_fchmod, {"fchmod", 0}}, {SYS_chmod, {"chmod", -1, 0}},
         {SYS_fchmodat, {"fchmodat", -1, 1, 0}}, {SYS_utimensat, {"utimensat", -1, 1, 0}}, {SYS_copy_file_range, {"copy_file_range", 2}},
-        {SYS_sendfile, {"sendfile", 0}}, {SYS_readlink, {"readlink", -1, 0}}, {SYS_readlinkat, {"readlinkat", -1, 1, 0}}};
+        {SYS_sendfile, {"sendfile", 0}}, {SYS_readlink, {"readlink", -1, 0}}, {SYS_readlinkat, {"readlinkat", -1, 1, 0}},
+        {SYS_clone, {"clone"}}, {SYS_clone3, {"clone3"}}, {SYS_fork, {"fork"}}, {SYS_vfork, {"vfork"}}};
     return all;
 }
 
@@ -135,59 +140,60 @@ public:
 private:
     void stopped(pid_t pid, int status) {
         const int signal = WSTOPSIG(status);
+        if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_SECCOMP << 8))) {
+            enter(pid);
+            ::ptrace(m_entered.contains(pid) ? PTRACE_SYSCALL : PTRACE_CONT, pid, nullptr, nullptr);
+            return;
+        }
         if (signal == (SIGTRAP | 0x80)) {
-            if (m_entered.contains(pid)) leave(pid);
-            else enter(pid);
-            ::ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
+            leave(pid);
+            ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
             return;
         }
         const bool isEvent = (status >> 16) != 0 || (signal == SIGSTOP && !m_known.contains(pid)) || (signal == SIGTRAP);
         m_known.insert(pid);
-        ::ptrace(PTRACE_SYSCALL, pid, nullptr, reinterpret_cast<void*>(isEvent ? 0L : static_cast<long>(signal)));
+        ::ptrace(PTRACE_CONT, pid, nullptr, reinterpret_cast<void*>(isEvent ? 0L : static_cast<long>(signal)));
     }
 
-    struct Entered {
-        std::optional<SystemCall> call;
-        long forced = 0;     ///< the result that it gets instead of its own
-        bool isForced = false;
-    };
-
+    /// Before a call is made. Those whose result is of interest are kept until they leave.
     void enter(pid_t pid) {
         user_regs_struct registers{};
-        Entered& entered = m_entered[pid];
-        entered = {};
         if (::ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;
-        entered.call = describe(pid, registers);
-        if (!entered.call || entered.call->name == kSay) return;
-        const Verdict verdict = m_before(*entered.call);
+        auto call = describe(pid, registers);
+        if (!call) return;
+        const Verdict verdict = call->name == kSay ? Verdict{} : m_before(*call);
         if (verdict.what == Verdict::What::Kill) {
             registers.orig_rax = static_cast<unsigned long long>(-1);  // it is not made any more
             ::ptrace(PTRACE_SETREGS, pid, nullptr, &registers);
             ::kill(pid, SIGKILL);  // of a thread: its whole process
-        } else if (verdict.what == Verdict::What::Fail) {
+            return;
+        }
+        if (verdict.what == Verdict::What::Fail) {
             registers.orig_rax = static_cast<unsigned long long>(-1);
+            registers.rax = static_cast<unsigned long long>(-static_cast<long long>(verdict.errorNumber));
             ::ptrace(PTRACE_SETREGS, pid, nullptr, &registers);
-            entered.isForced = true;
-            entered.forced = -verdict.errorNumber;
-        } else if (verdict.what == Verdict::What::Short && registers.rdx > 1) {
+            call->result = -verdict.errorNumber;
+            if (m_after) m_after(*call);
+            return;
+        }
+        if (verdict.what == Verdict::What::Short && registers.rdx > 1) {
             registers.rdx /= 2;
             ::ptrace(PTRACE_SETREGS, pid, nullptr, &registers);
-            entered.call->bytes = registers.rdx;
-            entered.call->data.resize(std::min<std::size_t>(entered.call->data.size(), registers.rdx));
+            call->bytes = registers.rdx;
+            call->data.resize(std::min<std::size_t>(call->data.size(), registers.rdx));
         }
+        if (m_after && verdict.isFollowed) m_entered[pid] = std::move(*call);
     }
 
     void leave(pid_t pid) {
         user_regs_struct registers{};
-        Entered entered = std::move(m_entered[pid]);
-        m_entered.erase(pid);
-        if (!entered.call || ::ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;
-        if (entered.isForced) {
-            registers.rax = static_cast<unsigned long long>(entered.forced);
-            ::ptrace(PTRACE_SETREGS, pid, nullptr, &registers);
-        }
-        entered.call->result = static_cast<std::int64_t>(registers.rax);
-        if (m_after) m_after(*entered.call);
+        const auto entered = m_entered.find(pid);
+        if (entered == m_entered.end()) return;
+        SystemCall call = std::move(entered->second);
+        m_entered.erase(entered);
+        if (::ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;
+        call.result = static_cast<std::int64_t>(registers.rax);
+        m_after(call);
     }
 
     std::optional<SystemCall> describe(pid_t pid, const user_regs_struct& registers) const {
@@ -255,16 +261,35 @@ private:
     const std::function<Verdict(const SystemCall&)>& m_before;
     const std::function<void(const SystemCall&)>& m_after;
     bool m_keepData;
-    std::map<pid_t, Entered> m_entered;
+    std::map<pid_t, SystemCall> m_entered;
     std::set<pid_t> m_known;
 };
+
+/// From here on the calls of `shapes()` stop for the tracer, also those of what is started; all others run as ever.
+bool stopAtCalls() {
+    std::vector<sock_filter> filter = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+    for (const auto& [number, shape] : shapes()) {
+        filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1));
+        filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE));
+    }
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 [[noreturn]] void beTraced(const std::function<int()>& work, int output) {
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(200);
     ::raise(SIGSTOP);
+    if (!stopAtCalls()) ::_exit(202);
     ::_exit(work());
+}
+
+/// All that is left of what this process started, once it is their reaper.
+void endChildren() {
+    std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+    for (pid_t pid = 0; children >> pid;) ::kill(pid, SIGKILL);
 }
 
 std::string drained(int fd) {
@@ -295,7 +320,7 @@ Traced trace(const stdfs::path& folder, const std::function<int()>& work, const 
     if (child == 0) beTraced(work, output);
     int status = 0;
     const bool isStopped = child > 0 && ::waitpid(child, &status, 0) == child && WIFSTOPPED(status);
-    constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+    constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
     if (!isStopped || ::ptrace(PTRACE_SETOPTIONS, child, nullptr, reinterpret_cast<void*>(kOptions)) != 0) {
         out.why = std::string("this machine does not let a test trace its child: ") + std::strerror(errno);
         if (child > 0 && isStopped) ::kill(child, SIGKILL), ::waitpid(child, nullptr, 0);
@@ -303,8 +328,32 @@ Traced trace(const stdfs::path& folder, const std::function<int()>& work, const 
         return out;
     }
     out.works = true;
-    ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+    ::ptrace(PTRACE_CONT, child, nullptr, nullptr);
     Tracer(folder, before, after, keepData).follow(child, out);
+    out.output = drained(output);
+    ::close(output);
+    return out;
+}
+
+Traced runAlone(const std::function<int()>& work) {
+    Traced out;
+    out.works = true;
+    const int output = ::memfd_create("output", MFD_CLOEXEC);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(output, STDOUT_FILENO);
+        ::dup2(output, STDERR_FILENO);
+        ::_exit(work());
+    }
+    const Alarm alarm(kMostSeconds);
+    for (int status = 0; true;) {
+        const pid_t pid = ::waitpid(-1, &status, __WALL);
+        if (pid < 0 && errno == ECHILD) break;
+        out.hung = out.hung || (pid < 0 && alarm.rang());
+        if (out.hung) endChildren();
+        if (pid == child) out.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    }
     out.output = drained(output);
     ::close(output);
     return out;

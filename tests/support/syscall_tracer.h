@@ -1,6 +1,6 @@
 // Runs a piece of work in a forked child and sees every call of it to the system that concerns one folder, in the one order
 // in which they happen, whichever thread or process of the child makes them. Each may be let through, made to fail, cut
-// short, or be the last thing before SIGKILL. x86-64 Linux, ptrace.
+// short, or be the last thing before SIGKILL. x86-64 Linux, ptrace, with a seccomp filter that stops at those calls only.
 // strace would do for failing calls, but it counts by thread, cannot cut writes short and does not keep what was written.
 // Thread: one; the caller has no other children meanwhile that it does not wait for by pid.
 #pragma once
@@ -34,6 +34,7 @@ struct SystemCall {
 struct Verdict {
     enum class What { Pass, Kill, Fail, Short } what = What::Pass;
     int errorNumber = 0;                  ///< Fail
+    bool isFollowed = true;               ///< `after` hears of it
 };
 
 struct Traced {
@@ -49,6 +50,9 @@ struct Traced {
 /// about `folder`, `after` hears of it with its result; and of what the work prints on standard output, as a call "say".
 Traced trace(const std::filesystem::path& folder, const std::function<int()>& work, const std::function<Verdict(const SystemCall&)>& before,
              const std::function<void(const SystemCall&)>& after = {}, bool keepData = false);
+
+/// The same work with nobody looking at its calls, much faster.
+Traced runAlone(const std::function<int()>& work);
 
 /// Work that becomes another program.
 std::function<int()> executes(std::vector<std::string> words, std::vector<std::string> environment = {});
