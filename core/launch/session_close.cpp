@@ -160,7 +160,8 @@ void Session::goBack(SessionEnd& end) {
 void Session::restart(SessionEnd& end) {
     const bool hung = m_record.hang && m_config.guard.onHang == "restart";
     const Crash crash = hung ? crashByHang() : Crash{now(), m_book->lastAttempt(), crashCause(factsOfEnd().end)};
-    if (crash.cause.empty() || m_record.replay || m_removed) return;
+    const bool stopStands = m_ladder.stage() != StopLadder::Stage::None;   // also one that came while a hung run was being ended
+    if (crash.cause.empty() || stopStands || m_record.replay || m_removed) return;
     const RestartChoice choice = chooseRestart(m_crashes, crash, m_config.run.restartsPerHour);
     if (choice.why.empty()) return;
     if (m_control.pause) {   // somebody wanted it to stand still

@@ -3,6 +3,7 @@
 #include "engine/plugin/plugin.h"
 
 #include <cmath>
+#include <fstream>
 #include <stdexcept>
 
 using namespace lathe;
@@ -10,14 +11,26 @@ using namespace lathe::engine;
 
 namespace {
 
+/// Keeps the worker in one of its phases as long as a pipe is there and somebody has it open for writing.
+struct Hold {
+    std::string phase, pipe;
+    void in(std::string_view now) const {
+        if (phase == now) std::ifstream(pipe).get();
+    }
+};
+
 /// Throws at the update it is told, and counts updates in a series and in its state.
 class Counting final : public Hook {
 public:
-    Counting(std::int64_t throwAt, bool required) : m_throwAt(throwAt), m_required(required) {}
+    Counting(std::int64_t throwAt, bool required, Hold hold) : m_throwAt(throwAt), m_required(required), m_hold(std::move(hold)) {}
     std::string_view hookName() const override { return "counting"; }
     bool required() const override { return m_required; }
     void at(const HookContext& context, Wishes&) override {
+        if (context.point == Point::WindowStart) m_hold.in(m_isUpdated ? "training" : "first update");
+        if (context.point == Point::EvalBatch) m_hold.in("evaluating");
+        if (context.point == Point::BeforeSave) m_hold.in("saving");
         if (context.point != Point::Update) return;
+        m_isUpdated = true;
         context.log->value("counting/updates", static_cast<double>(++m_updates));
         for (const char* ours : {"train/loss", "train/tokens_per_second"}) context.log->value(ours, -1);   // must be ignored
         if (m_updates == m_throwAt) throw std::runtime_error("counted too far");
@@ -25,11 +38,16 @@ public:
         if (m_updates == 3) context.log->event("resume_report", "Continues exactly, says who", R"({"outcome": "continues exactly"})");  // becomes a note
     }
     HookState state() const override { return {{"updates", std::to_string(m_updates)}}; }
-    void setState(const HookState& state) override { m_updates = std::stoll(state.at("updates")); }
+    void setState(const HookState& state) override {
+        m_hold.in("loading the checkpoint");
+        m_updates = std::stoll(state.at("updates"));
+    }
 
 private:
     const std::int64_t m_throwAt;
     const bool m_required;
+    const Hold m_hold;
+    bool m_isUpdated = false;   ///< in this session
     std::int64_t m_updates = 0;
 };
 
@@ -161,7 +179,9 @@ LATHE_PLUGIN("every_kind", "2.5", registry) {
     const std::int64_t throwAt = registry.integer("throw_at", 0, 0);
     const bool required = registry.flag("required", false);
     if (registry.flag("fail", false)) throw std::runtime_error("it was told to");
-    registry.addHook([=] { return std::make_unique<Counting>(throwAt, required); });
+    const Hold hold{registry.text("hold_in", ""), registry.text("hold_pipe", "")};
+    hold.in("starting");
+    registry.addHook([=] { return std::make_unique<Counting>(throwAt, required, hold); });
     if (registry.flag("twice", false)) registry.addSchedule("halving", [](const config::ScheduleSection&, GlobalStep) { return 1.0; });
     const std::string fault = registry.text("fault", "");
     registry.addSchedule("halving", [fault](const config::ScheduleSection&, GlobalStep applied) {
@@ -180,10 +200,12 @@ LATHE_PLUGIN("every_kind", "2.5", registry) {
         return std::unique_ptr<Parallel>(std::make_unique<InRankOrder>(place, std::move(group), fault));
     });
     registry.addMetric("worst", false, [fault] { return std::make_unique<Worst>(fault == "metric"); });
-    registry.addModel("product", [](const config::ModelSection&, const ModelShape& shape, const WeightSource& source) {
+    registry.addModel("product", [hold](const config::ModelSection&, const ModelShape& shape, const WeightSource& source) {
+        hold.in("building the model");
         return Result<std::unique_ptr<Model>>(std::make_unique<ProductModel>(shape, source));
     });
-    registry.addTask("fourth", [](const config::RunConfig&, const dataset::Info& data) {
+    registry.addTask("fourth", [hold](const config::RunConfig&, const dataset::Info& data) {
+        hold.in("loading data");
         return Result<std::unique_ptr<Task>>(std::make_unique<Fourth>(static_cast<std::int64_t>(data.targetNames.size())));
     });
     registry.addPrecision("short", "arithmetic in bf16 by the plug-in", [](const config::PrecisionSection&, c10::Device) { return Result<std::unique_ptr<Precision>>(std::make_unique<Short>()); });

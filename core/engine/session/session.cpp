@@ -34,7 +34,8 @@ using nlohmann::json;
 /// Frames that a stopped recorder does not take are spilled after so long, and the checkpoint is published.
 constexpr auto kRecorderPatience = std::chrono::seconds(2);
 
-Ending endingOf(const Error& error) {
+/// `asked`: what it was asked for when it gave up.
+Ending endingOf(const Error& error, const std::optional<Ending>& asked) {
     const std::string text = error.text();
     const bool namesKey = error.key.empty() || text.find(error.key) != std::string::npos;
     Ending ending{rundir::State::Failed, namesKey ? text : text + " (" + error.key + ")", false};
@@ -44,7 +45,9 @@ Ending endingOf(const Error& error) {
         ending.memory = std::make_shared<rundir::MemoryRecord>(rundir::MemoryRecord{.facts = error.memory ? *error.memory : MemoryFacts()});
         ending.why += ". " + rundir::sentenceOf(*ending.memory);
     }
-    if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
+    const bool isLost = asked && asked->state == rundir::State::Interrupted;
+    if (error.code == ErrorCode::Stopped && isLost) ending = {rundir::State::Interrupted, asked->why + " before the first update", false};
+    else if (error.code == ErrorCode::Stopped) ending = {rundir::State::Stopped, "Stopped, as asked, before the first update", false};
     return ending;
 }
 
@@ -71,7 +74,7 @@ public:
 
     ExitCode run() {
         auto ending = guarded("running the session", [&] { return train(); });
-        const Ending end = ending.ok() ? *ending : endingOf(withMemory(ending.error()));
+        const Ending end = ending.ok() ? *ending : endingOf(withMemory(ending.error()), m_steering.stopAsked());
         const Counters counters = m_stateIsThere ? m_setup->progress.counters : m_begin;
         m_pulse.phase(live::Phase::Ended);
         json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};

@@ -52,6 +52,7 @@ Result<void> Setup::prepare(const RankPlace& place) {
 
 Result<void> Setup::openData(const SetupProgress& report, const RankPlace& place) {
     const LoadProgress loaded = [&](std::int64_t done, std::int64_t total) { return report(live::Phase::LoadingData, done, total); };
+    if (!loaded(0, 0)) return Error{ErrorCode::Stopped, "Stopped while loading the data", {}, {}};
     LATHE_TRY_ASSIGN(data, openRunData(config, loaded, m_isOutline ? Reading::Survey : Reading::Whole));
     dataFingerprint = dataset::fingerprint(*data.train.dataset);
     if (const auto most = config.evaluation.maxBatches) {
