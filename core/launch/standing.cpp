@@ -206,8 +206,8 @@ Result<std::string> bestCheckpoint(const RunFolder& run) {
     return Error{ErrorCode::NotFound, "No usable checkpoint of " + run.name() + " has a value of " + series + " (evaluation.best_metric)", {}, {}};
 }
 
-static Result<std::string> atStep(const RunFolder& run, const std::vector<CheckpointInfo>& all, std::int64_t step) {
-    const auto matches = [&](const CheckpointInfo& info) { return info.step == GlobalStep(step) && info.problem.empty(); };
+static Result<std::string> atStep(const RunFolder& run, const std::vector<CheckpointInfo>& all, std::int64_t step, bool usable) {
+    const auto matches = [&](const CheckpointInfo& info) { return info.step == GlobalStep(step) && (info.problem.empty() || (!usable && !info.folder.starts_with('.'))); };
     for (const auto& part : lineOf(run)) {
         for (const CheckpointInfo& info : all) {
             if (matches(info) && isOnLine(info, part)) return info.folder;
@@ -223,7 +223,7 @@ static Result<std::string> atStep(const RunFolder& run, const std::vector<Checkp
                  + (steps.empty() ? "; it has none that can be used" : "; there are: " + steps), {}, {}};
 }
 
-static Result<std::string> resolve(const RunFolder& run, const std::string& which) {
+static Result<std::string> resolve(const RunFolder& run, const std::string& which, bool usable) {
     const auto all = checkpointsOf(run);
     if (which == "best") return bestCheckpoint(run);
     if (which == "latest") {
@@ -231,7 +231,10 @@ static Result<std::string> resolve(const RunFolder& run, const std::string& whic
         if (!newest.empty()) return newest;
         return Error{ErrorCode::NotFound, run.name() + " has no checkpoint that can be used", {}, {}};
     }
-    if (const auto step = readInteger(which); step && *step >= 0) return atStep(run, all, *step);
+    if (const auto step = readInteger(which); step && *step >= 0) {
+        auto found = atStep(run, all, *step, true);
+        return found || usable ? found : atStep(run, all, *step, false);
+    }
     for (const CheckpointInfo& info : all) {
         if (info.folder != which) continue;
         if (info.problem.empty()) return which;
@@ -266,7 +269,7 @@ static Result<std::pair<RunFolder, std::string>> find(const std::filesystem::pat
     std::error_code ignored;
     if (!usable && rundir::parseCheckpointName(which) && std::filesystem::is_directory(run.checkpoints() / which, ignored))
         return parts;
-    LATHE_TRY_ASSIGN(which, resolve(run, which));
+    LATHE_TRY_ASSIGN(which, resolve(run, which, usable));
     return parts;
 }
 

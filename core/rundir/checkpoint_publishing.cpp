@@ -17,9 +17,11 @@ static bool isThere(const stdfs::path& path) {
     return stdfs::exists(stdfs::symlink_status(path, ignored));
 }
 
-/// Nobody waits for this: it takes up room, and no name.
+/// Nobody waits for this: it takes up room, and no name. Tried again, since who re-reads it may be writing down what it found.
 static void removeLater(FileSystem& fs, const stdfs::path& folder) {
-    if (const auto removed = removeTree(fs, folder); !removed) log::warning(removed.error().text() + "; it is removed when the run is next taken up");
+    auto removed = removeTree(fs, folder);
+    for (int more = 0; more < 2 && !removed; ++more) removed = removeTree(fs, folder);
+    if (!removed) log::warning(removed.error().text() + "; it is removed when the run is next taken up");
 }
 
 /// Two steps, with `aside` for what had the name.

@@ -29,7 +29,7 @@ private Q_SLOTS:
     void theInstalledProgramsTrain() {
         ask(path("prefix/bin/lathe-trainer"), {"run", "digits-mlp", "--set", "run.epochs=1", "--workspace", path("elsewhere")});
         QVERIFY2(m_last.code == 0, (m_last.out + m_last.err).c_str());
-        QVERIFY2(m_last.out.find("Completed") != std::string::npos, m_last.out.c_str());
+        QVERIFY2(m_last.err.find("completed. Finished 1 epoch") != std::string::npos, m_last.err.c_str());
     }
 
     void aProgramOfYourOwnTrains() {

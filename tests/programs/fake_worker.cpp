@@ -207,7 +207,6 @@ private:
     }
 
     void train(std::int64_t upTo = INT64_MAX, std::int64_t saveEvery = INT64_MAX) {
-        std::int64_t savesDone = (*m_segment)->control().saveRequests;
         while (m_counters.globalStep.value() < upTo) {
             const live::Control control = (*m_segment)->control();
             if (g_signals > 1) std::_Exit(5);
@@ -220,8 +219,8 @@ private:
                 if (m_saved != name()) save("stop");
                 end("stopped", 4);
             }
-            if (control.saveRequests > savesDone) {
-                ++savesDone;
+            if (control.saveRequests > m_savesDone) {
+                ++m_savesDone;
                 save("asked");
             }
             if (control.pause) beat(live::Phase::Paused);
@@ -288,6 +287,7 @@ private:
     Counters m_counters;
     std::int64_t m_durable = 0;
     std::string m_metric, m_saved;
+    std::int64_t m_savesDone = 0;   // of those that were asked for, since the session began
     bool m_best = false;
 };
 

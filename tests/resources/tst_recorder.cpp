@@ -90,7 +90,7 @@ private Q_SLOTS:
         const QString out = QString::fromStdString((workspace.scratch() / "files").string());
         const auto files = workspace.ask({"records", "latest", "--out", out, "--json"}).json();
         QCOMPARE(files.size(), std::size_t{8});
-        for (const json& one : files) QVERIFY2(one.contains("file") && std::filesystem::path(one.at("file").get<std::string>()).parent_path() == out.toStdString(), one.dump().c_str());
+        for (const json& file : files) QVERIFY2(file.contains("file") && std::filesystem::path(file.at("file").get<std::string>()).parent_path() == out.toStdString(), file.dump().c_str());
         QCOMPARE(*readFile(out.toStdString() + "/confusion-2.csv", 1000), std::string("a,b\r\n1,nan\r\n,x\r\n"));
         QCOMPARE(*readFile(out.toStdString() + "/weights-4.csv", 1000), std::string("from,to,count\r\n0,1,7\r\n"));
         QCOMPARE(readFile(out.toStdString() + "/input-5.png", 1000)->substr(1), std::string("PNG\r\n\x1a\n picture"));

@@ -283,7 +283,11 @@ bool stopAtCalls() {
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(200);
     ::raise(SIGSTOP);
     if (!stopAtCalls()) ::_exit(202);
-    ::_exit(work());
+    try {
+        ::_exit(work());
+    } catch (...) {
+        ::_exit(201);   // what the work may not do is unwind into the test that it was forked from
+    }
 }
 
 /// All that is left of what this process started, once it is their reaper.

@@ -39,7 +39,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("code");
         QTest::addColumn<QString>("part");
         QTest::newRow("refused") << "echo 'plugins.mine: The plug-in mine is not in /x' >&2; exit 2" << int(ErrorCode::Config) << "The plug-in mine is not in /x";
-        QTest::newRow("crashed") << "kill -SEGV $$" << int(ErrorCode::Internal) << "gave no answer";
+        QTest::newRow("crashed") << "kill -SEGV $$" << int(ErrorCode::Unsupported) << "gave no answer";
         QTest::newRow("nonsense") << "echo 'a {'" << int(ErrorCode::Internal) << "gave no answer";
         QTest::newRow("too few") << R"(echo '{"factors": [1]}')" << int(ErrorCode::Internal) << "1 of 2";
         QTest::newRow("no numbers") << R"(echo '{"factors": ["a", null]}')" << int(ErrorCode::Internal) << "0 of 2";
