@@ -6,8 +6,10 @@
 #include <chrono>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <fstream>
 #include <linux/filter.h>
@@ -285,8 +287,9 @@ bool stopAtCalls() {
     if (!stopAtCalls()) ::_exit(202);
     try {
         ::_exit(work());
-    } catch (...) {
-        ::_exit(201);   // what the work may not do is unwind into the test that it was forked from
+    } catch (const std::exception& thrown) {   // it may not unwind into the test that it was forked from
+        ::dprintf(STDERR_FILENO, "%s\n", thrown.what());
+        ::_exit(201);
     }
 }
 
