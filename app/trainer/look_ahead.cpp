@@ -113,6 +113,25 @@ void foretell(const config::RunConfig& config, const json& session, Looking& loo
     looking.found.sentences.push_back(sentence + ", as it is at the start");
 }
 
+/// What its device has in all, in bytes; nothing where the device is not known, which is told elsewhere.
+std::optional<std::uint64_t> memoryFor(const config::RunConfig& config) {
+    const device::Gpus gpus = config.parallel.device == "cpu" ? device::Gpus{} : device::gpus();
+    const auto chosen = device::deviceOfRank(config.parallel.device, 0, static_cast<int>(config.parallel.ranks), gpus);
+    if (!chosen) return std::nullopt;
+    if (*chosen == "cpu") return device::cpu().memoryTotal / static_cast<std::uint64_t>(config.parallel.ranks);
+    const auto gpu = std::find_if(gpus.list.begin(), gpus.list.end(), [&](const device::Gpu& one) { return one.uuid == *chosen; });
+    return gpu == gpus.list.end() ? std::nullopt : std::optional(gpu->memoryTotal);
+}
+
+/// What can never fit is refused; what may fit or not is found out by trying.
+void refuseTooLarge(const config::RunConfig& config, const json& session, Looking& looking) {
+    const auto needed = session.value("bytes", json::object()).value("training", std::uint64_t{0});
+    const auto there = memoryFor(config);
+    if (!there || *there == 0 || needed <= *there) return;
+    looking.add("model.name", Severity::Error, "Weights, gradients and optimizer need " + memoryText(needed) + ", and there are " + memoryText(*there) + (config.parallel.ranks > 1 ? " for each rank" : "")
+                + " in all: make the model smaller, or choose another device");
+}
+
 void estimateDisk(const stdfs::path& workspace, const config::RunConfig& config, const json& session, Looking& looking) {
     if (const std::string why = session.value("precision_why", std::string()); !why.empty())
         looking.found.sentences.push_back("precision.mode auto is " + session.value("precision", std::string()) + " here: " + why);
@@ -162,6 +181,7 @@ Outlook lookAhead(const config::Loaded& loaded, const stdfs::path& workspace, De
     for (const plan::LengthDoubt& doubt : plan::lengthDoubts(config, looking.found.plannedUpdates)) looking.found.doubts.push_back({doubt.key, Severity::Warning, doubt.sentence});
     if (!session.is_object()) return looking.found;
     foretell(config, session, looking);
+    refuseTooLarge(config, session, looking);
     estimateDisk(workspace, config, session, looking);
     return looking.found;
 }

@@ -40,6 +40,7 @@ private Q_SLOTS:
         QTest::addColumn<QByteArray>("key");
         QTest::addColumn<QByteArray>("part");
         QTest::newRow("weights of another model") << QStringLiteral("model.weights=%1/other.safetensors") << QByteArray("model.weights") << QByteArray("other.weight");
+        QTest::newRow("a model that can never fit") << "model.name=mlp;model.hidden=1000000, 1000000" << QByteArray("model.name") << QByteArray("TiB");
         QTest::newRow("no such plug-in") << "plugins.nope.x=1" << QByteArray("plugins.nope") << QByteArray("is not in");
         QTest::newRow("no such thing in a plug-in") << "schedule.name=every_kind/nix" << QByteArray("schedule.name") << QByteArray("every_kind/nix");
         QTest::newRow("a setting that the plug-in lacks") << "plugins.every_kind.trow_at=7" << QByteArray("plugins.every_kind") << QByteArray("did you mean throw_at");
@@ -52,7 +53,8 @@ private Q_SLOTS:
         QFETCH(QByteArray, part);
         if (setting.contains(QStringLiteral("%1"))) setting = setting.arg(QString::fromStdString(m_work->scratch().string()));
         for (const char* verb : {"check", "run"}) {
-            QStringList words{QLatin1String(verb), config(), "--set", setting, "--set", "data.drop_last=true"};
+            QStringList words{QLatin1String(verb), config(), "--set", "data.drop_last=true"};
+            for (const QString& one : setting.split(QLatin1Char(';'))) words << QStringLiteral("--set") << one;
             if (setting.startsWith(QLatin1String("schedule"))) words << "--set" << "plugins.use=every_kind";
             const Answer answer = m_work->ask(words);
             QVERIFY2(answer.code == 2, (answer.out + answer.err).c_str());

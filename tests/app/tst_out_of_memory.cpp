@@ -159,7 +159,7 @@ private Q_SLOTS:
     }
 
     void whatRunsOutBeforeTrainingIsToldToo() {
-        QCOMPARE(train({"model.name=mlp", "model.hidden=60000, 60000", "plugins.use=hungry", "plugins.hungry.memory_mib=500"}).code, static_cast<int>(ExitCode::OutOfMemory));
+        QCOMPARE(train({"model.name=mlp", "model.hidden=20000, 20000", "plugins.use=hungry", "plugins.hungry.memory_mib=500"}).code, static_cast<int>(ExitCode::OutOfMemory));
         const auto record = rundir::readSession(m_work->latest(), 1).value();
         QCOMPARE(record.memory->facts.doing, std::string("building the model"));
         QCOMPARE(record.memory->facts.device, std::string("cpu"));
