@@ -58,19 +58,26 @@ void DrillCast::startWatchers(const std::string& run) {
     }
 }
 
-/// A supervisor in the background is a fork of the command, and has its words.
-static bool isSupervisor(const TreeProcess& process) {
+static std::string verbOf(const TreeProcess& process) {
     const auto words = readFile("/proc/" + std::to_string(process.pid) + "/cmdline", 1u << 20);
     const std::size_t second = words ? words->find('\0') : std::string::npos;
-    if (process.name != "lathe-trainer" || second == std::string::npos) return false;
-    const std::string verb = words->c_str() + second + 1;
+    return second == std::string::npos ? std::string() : std::string(words->c_str() + second + 1);
+}
+
+/// A supervisor in the background is a fork of the command, and has its words.
+static bool isSupervisor(const TreeProcess& process) {
+    if (process.name != "lathe-trainer") return false;
+    const std::string verb = verbOf(process);
     return verb == "run" || verb == "continue";
 }
+
+/// One that is only asked what would be is the command's affair.
+static bool isWorker(const TreeProcess& process) { return process.name == "lathe-worker" && verbOf(process) == "train"; }
 
 std::map<std::string, std::vector<TreeProcess>> DrillCast::onStage() const {
     std::map<std::string, std::vector<TreeProcess>> parts;
     for (TreeProcess& process : processesWith(m_mark, OwnProgram::Included)) {
-        std::string part = isSupervisor(process) ? "supervisor" : process.name == "lathe-worker" ? "worker" : kNobody;
+        std::string part = isSupervisor(process) ? "supervisor" : isWorker(process) ? "worker" : kNobody;
         if (m_command && m_command->identity().pid == process.pid) part = "command";
         for (const auto& [watcher, child] : m_watchers)
             if (child.identity().pid == process.pid) part = watcher;
