@@ -70,6 +70,8 @@ Findings afterKill(const rundir::RunFolder& run, std::size_t pointsBefore, int& 
     for (const auto& info : rundir::listCheckpoints(run.checkpoints())) {
         if (info.folder.starts_with('.')) continue;  // unfinished: never loaded
         const auto read = rundir::verifyCheckpoint(run.checkpoints() / info.folder);
+        std::error_code unknown;   // a supervisor that goes on may have removed it by the rule meanwhile, its name first
+        if (!std::filesystem::exists(run.checkpoints() / info.folder, unknown)) continue;
         ++verified;
         if (!read) found.push_back(read.error().text());
         else if (!read->ok()) found.push_back("Checkpoint " + info.folder + ": " + read->badFiles.front().text());
