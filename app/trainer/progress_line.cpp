@@ -21,7 +21,7 @@ std::string progressText(const launch::Glance& glance) {
     text = glance.loss ? "step " + text : std::string(rundir::name(glance.state));
     if (!glance.phase.empty() && glance.phase != "training" && glance.phase != text && !(glance.state == rundir::State::Paused && glance.phase.starts_with("paused"))) text += " · " + glance.phase;
     if (glance.loss) text += " · loss " + shortText(*glance.loss);
-    if (!glance.stopping.empty()) text += " · " + glance.stopping;
+    if (glance.stopping) text += " · " + launch::sentenceOf(*glance.stopping);
     else if (glance.state == rundir::State::Paused) text += " · paused";
     else if (glance.loss && rundir::isAlive(glance.state))
         text += " · eta " + (glance.secondsLeft ? durationText(*glance.secondsLeft) : glance.plannedSteps ? "measuring" : "unknown");

@@ -51,7 +51,7 @@ static launch::Glance glanceOf(const json& status, const rundir::Summary& summar
     glance.step = status.contains("counters") ? status["counters"].value("global_step", std::int64_t{0}) : summary.counters.globalStep.value();
     if (status.contains("planned_updates")) glance.plannedSteps = status.value("planned_updates", std::int64_t{0});
     if (status.contains("seconds_left")) glance.secondsLeft = status.value("seconds_left", 0.0);
-    if (status.contains("stopping")) glance.stopping = status["stopping"].value("text", "");
+    glance.stopping = stoppingOf(status);
     glance.loss = lastOf(summary, "train/loss");
     glance.learningRate = lastOf(summary, "train/lr");
     glance.samplesPerSecond = lastOf(summary, "train/samples_per_second");

@@ -7,11 +7,13 @@
 #include "launch/verbs.h"
 #include "live/control_socket.h"
 #include "output.h"
+#include "run_facts.h"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 namespace lathe::trainer {
@@ -126,16 +128,15 @@ static std::string workText(const json& status) {
 /// Tells each stage until the last process is gone. What was asked for is done only where the run ended in order: whoever shuts
 /// the machine down after a stop must learn that nothing was saved.
 static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& run, ControlClient& client, const json& facts) {
-    std::string stage;
+    std::optional<launch::StopStage> stage;
     Waiting waiting(options);
     while (rundir::RunLock::isHeld(run.lock())) {
         const json status = statusOf(client);
-        if (status.contains("stopping")) {
-            const std::string now = status["stopping"].value("stage", "");
-            const bool isNew = now != stage && !stage.empty();
-            waiting.tellNow([&] { return status["stopping"].value("text", "") + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1)); },
+        if (const auto now = stoppingOf(status)) {
+            const bool isNew = stage && now->stage != *stage;
+            waiting.tellNow([&] { return launch::sentenceOf(*now) + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1)); },
                             std::chrono::seconds(isNew ? 0 : 5));
-            stage = now;
+            stage = now->stage;
         } else if (status.empty() && client.connected()) {
             waiting.tellNow([&] { return deafText(run); });
         }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "config/series_names.h"
-#include "launch/supervisor.h"
+#include "launch/signal_feed.h"
 #include "tensorboard/event_folder.h"
 
 #include <algorithm>
@@ -19,7 +19,6 @@
 #include <poll.h>
 #include <set>
 #include <sys/inotify.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -35,15 +34,6 @@ constexpr std::uint64_t kBudget = 16u << 20;      // between two looks at socket
 constexpr int kTurnMilliseconds = 250;            // where the system does not tell of changes (network file systems)
 constexpr std::int64_t kFlushEvery = kSecond / 2, kScanEvery = 2 * kSecond;
 std::int64_t now() { return Clock::system().monotonicNs(); }
-
-int watchStops() {
-    holdStopSignals();
-    std::signal(SIGPIPE, SIG_IGN);
-    sigset_t stops;
-    ::sigemptyset(&stops);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
-    return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /// What tells that files of a folder have changed: their names, sizes and times.
 struct Stamp {
@@ -110,8 +100,8 @@ std::string unreadable(const stdfs::path& folder) {
 
 class Import {
 public:
-    explicit Import(const ImportOptions& options)
-        : m_options(options), m_signals(watchStops()), m_changes(options.follow ? ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1),
+    Import(const ImportOptions& options, SignalFeed signals)
+        : m_options(options), m_signals(std::move(signals)), m_changes(options.follow ? ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1),
           m_sources(options.workspace) {}
 
     Result<ImportReport> once();
@@ -143,7 +133,8 @@ private:
 
     const ImportOptions& m_options;
     stdfs::path m_root;
-    Descriptor m_signals, m_changes;
+    SignalFeed m_signals;
+    Descriptor m_changes;
     ImportReport m_report;
     std::map<std::string, Followed> m_followed;
     std::map<std::string, Stamp> m_settled;       ///< folders that were read to their end and are not followed
@@ -196,8 +187,7 @@ std::unique_ptr<ImportedRun> Import::open(const std::string& relative, bool seve
 }
 
 bool Import::stopSignalled() {
-    signalfd_siginfo info{};
-    while (::read(m_signals.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) m_report.stopped = true;
+    while (m_signals.take()) m_report.stopped = true;
     return m_report.stopped;
 }
 
@@ -322,7 +312,7 @@ void Import::tellFollowed() {
 
 /// Until something has changed, a request comes or a turn is over; true: folders may be new.
 bool Import::wait() {
-    std::vector<pollfd> what = {{m_signals.get(), POLLIN, 0}, {m_changes.get(), POLLIN, 0}};
+    std::vector<pollfd> what = {{m_signals.fd(), POLLIN, 0}, {m_changes.get(), POLLIN, 0}};
     for (const auto& [relative, followed] : m_followed) what.push_back({followed.run->recorder().pollFd(), POLLIN, 0});
     ::poll(what.data(), what.size(), kTurnMilliseconds);
     bool isNew = false;
@@ -370,7 +360,9 @@ Result<ImportReport> Import::follow() {
 }  // namespace
 
 Result<ImportReport> importFolder(const ImportOptions& options) {
-    Import import(options);
+    std::signal(SIGPIPE, SIG_IGN);
+    LATHE_TRY_ASSIGN(SignalFeed signals, SignalFeed::listen({SIGTERM, SIGINT, SIGHUP}));
+    Import import(options, std::move(signals));
     return options.follow ? import.follow() : import.once();
 }
 

@@ -245,8 +245,7 @@ live::Reply ImportRecorder::answer(const live::Request& request) {
         case live::Verb::SaveNow:
         case live::Verb::Pause:
         case live::Verb::Unpause:
-        case live::Verb::Release:
-        case live::Verb::Pin: break;
+        case live::Verb::Release: break;
     }
     return {0, false, "This run is imported: it is only followed, and has no checkpoints here", {}};
 }

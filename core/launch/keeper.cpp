@@ -7,6 +7,7 @@
 #include "launch/identity.h"
 #include "launch/process_tree.h"
 #include "launch/session_end.h"
+#include "launch/signal_feed.h"
 #include "launch/verbs.h"
 #include "live/segment.h"
 #include "live/spill.h"
@@ -20,7 +21,6 @@
 #include <optional>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ struct Command {
 
 class Keeper {
 public:
-    Keeper(rundir::RunFolder run, int session, int signals) : m_run(std::move(run)), m_session(session), m_signals(signals) {}
+    Keeper(rundir::RunFolder run, int session, SignalFeed signals) : m_run(std::move(run)), m_session(session), m_signals(std::move(signals)) {}
 
     bool isOrphaned() const { return m_orphaned; }
     int run(const Command& command) {
@@ -108,7 +108,7 @@ private:
     void send(const KeeperReport& report) { static_cast<void>(::send(kKeeperChannel, &report, sizeof report, MSG_NOSIGNAL)); }
 
     void turn() {
-        std::array<pollfd, 2> what = {{{m_orphaned ? -1 : kKeeperChannel, POLLIN, 0}, {m_signals, POLLIN, 0}}};
+        std::array<pollfd, 2> what = {{{m_orphaned ? -1 : kKeeperChannel, POLLIN, 0}, {m_signals.fd(), POLLIN, 0}}};
         ::poll(what.data(), what.size(), kTickMilliseconds);
         takeSignals();
         collect();
@@ -119,10 +119,8 @@ private:
     }
 
     void takeSignals() {
-        signalfd_siginfo info{};
-        while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-            if (info.ssi_signo != SIGCHLD) terminate();  // somebody means the run
-        }
+        while (const auto number = m_signals.take())
+            if (*number != SIGCHLD) terminate();  // somebody means the run
     }
 
     void collect() {
@@ -195,21 +193,13 @@ private:
     }
 
     const rundir::RunFolder m_run;
-    const int m_session, m_signals;
+    const int m_session;
+    SignalFeed m_signals;
     pid_t m_pid = -1;
     bool m_ended = false, m_orphaned = false, m_killing = false;
     std::int64_t m_deadlineNs = 0;   ///< then everything is killed; 0: not yet known
     KeeperReport m_end;
 };
-
-int watchSignals() {
-    sigset_t watched;
-    ::sigemptyset(&watched);
-    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched, number);
-    ::sigprocmask(SIG_BLOCK, &watched, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-    return ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 }  // namespace
 
@@ -219,10 +209,11 @@ int runKeeper(const std::vector<std::string>& words) {
     const rundir::RunFolder run = rundir::RunFolder(words[0]).held();
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const int fd : {kKeeperChannel, kKeeperSegment}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    const int signals = watchSignals();
+    ::signal(SIGPIPE, SIG_IGN);
+    auto signals = SignalFeed::listen({SIGCHLD, SIGTERM, SIGINT, SIGHUP});
     auto lock = rundir::RunLock::acquireWithin(run.workersLock(), kLockMilliseconds, true);
-    if (signals < 0 || !lock) return static_cast<int>(ExitCode::Failed);
-    Keeper keeper(run, static_cast<int>(*session), signals);
+    if (!signals || !lock) return static_cast<int>(ExitCode::Failed);
+    Keeper keeper(run, static_cast<int>(*session), std::move(*signals));
     const int code = keeper.run({words[2], words[3], {words.begin() + 5, words.end()}});
     if (!keeper.isOrphaned()) return code;
     // No later session of a command takes in what was spilled, so it is booked here. A supervisor that is just dying may

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/temporary_files.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
 #include "rundir/json_reader.h"
@@ -78,6 +79,7 @@ Result<void> Queue::look(const std::function<void(const QueueState&)>& at) const
 Result<void> Queue::edit(const std::function<Result<void>(QueueState&)>& change) const {
     LATHE_TRY(makeFolders(disk(), m_folder));
     LATHE_TRY_ASSIGN(const RunLock one, RunLock::acquireWithin(m_folder / "queue.lock", kPatienceMs));
+    removeTemporaries(disk(), m_folder, [](std::string_view name) { return name == "queue.json"; });
     LATHE_TRY_ASSIGN(QueueState state, read());
     LATHE_TRY(change(state));
     return replaceFile(disk(), file(), rundir::jsonText(toJson(state)));

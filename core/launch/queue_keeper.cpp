@@ -8,6 +8,7 @@
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
 #include "launch/queue_waits.h"
+#include "launch/signal_feed.h"
 #include "launch/supervisor.h"
 
 #include <algorithm>
@@ -18,7 +19,6 @@
 #include <optional>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -36,10 +36,9 @@ FileSystem& disk() { return FileSystem::real(); }
 
 class QueueKeeper {
 public:
-    QueueKeeper(const Queue& queue, RunLock lock) : m_queue(queue), m_lock(std::move(lock)) {}
+    QueueKeeper(const Queue& queue, RunLock lock, SignalFeed signals) : m_queue(queue), m_lock(std::move(lock)), m_signals(std::move(signals)) {}
     ~QueueKeeper() {
-        for (const int fd : {m_signals, m_changes})
-            if (fd >= 0) ::close(fd);
+        if (m_changes >= 0) ::close(m_changes);
     }
     QueueKeeper(const QueueKeeper&) = delete;
     QueueKeeper& operator=(const QueueKeeper&) = delete;
@@ -53,7 +52,7 @@ private:
         DeviceLocks locks;
     };
 
-    bool open();
+    void open();
     const device::Gpus& gpus();
     void startWhatCan();
     Result<std::optional<Devices>> take(const Wait& wait);
@@ -69,24 +68,17 @@ private:
 
     const Queue& m_queue;
     RunLock m_lock;
-    int m_signals = -1, m_changes = -1;
+    SignalFeed m_signals;
+    int m_changes = -1;
     std::map<pid_t, RunFolder> m_running;
     std::optional<device::Gpus> m_gpus;
     std::int64_t m_gpusLookedNs = 0;
     std::string m_complaint;
 };
 
-bool QueueKeeper::open() {
-    holdStopSignals();
-    sigset_t wanted;
-    ::sigemptyset(&wanted);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&wanted, number);
-    ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-    m_signals = ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+void QueueKeeper::open() {
     m_changes = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (m_changes >= 0) ::inotify_add_watch(m_changes, m_queue.folder().c_str(), IN_MOVED_TO);   // without it each turn looks, as it does anyway
-    if (m_signals < 0) log::error(fileError("make", "a signal descriptor", errno).text());
-    return m_signals >= 0;
 }
 
 const device::Gpus& QueueKeeper::gpus() {
@@ -99,7 +91,7 @@ const device::Gpus& QueueKeeper::gpus() {
 }
 
 ExitCode QueueKeeper::work() {
-    if (!open()) return ExitCode::Failed;
+    open();
     while (true) {
         collect();
         startWhatCan();
@@ -110,13 +102,12 @@ ExitCode QueueKeeper::work() {
 
 /// False when this process is asked to leave.
 bool QueueKeeper::wait() {
-    std::array<pollfd, 2> what = {{{m_signals, POLLIN, 0}, {m_changes, POLLIN, 0}}};
+    std::array<pollfd, 2> what = {{{m_signals.fd(), POLLIN, 0}, {m_changes, POLLIN, 0}}};
     ::poll(what.data(), what.size(), kTurnMilliseconds);
     std::array<char, 4096> changes{};
     while (::read(m_changes, changes.data(), changes.size()) > 0) m_gpus.reset();   // who changes the queue may have changed the machine
-    signalfd_siginfo info{};
     bool stays = true;
-    while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) stays = stays && info.ssi_signo == SIGCHLD;
+    while (const auto number = m_signals.take()) stays = stays && *number == SIGCHLD;
     return stays;
 }
 
@@ -285,8 +276,13 @@ ExitCode keepQueue(const Queue& queue, int readyFd) {
     auto lock = RunLock::acquire(queue.keeperLock());
     if (!lock) return lock.error().code == ErrorCode::Busy ? ExitCode::Completed : ExitCode::Failed;
     log::toFile(queue.folder() / "queue.log");
+    auto signals = SignalFeed::listen({SIGTERM, SIGINT, SIGHUP, SIGCHLD});
+    if (!signals) {
+        log::error(signals.error().text());
+        return ExitCode::Failed;
+    }
     if (readyFd >= 0 && ::write(readyFd, "+", 1) != 1) log::warning("Nobody waits for the keeper of the queue");
-    return QueueKeeper(queue, std::move(*lock)).work();
+    return QueueKeeper(queue, std::move(*lock), std::move(*signals)).work();
 }
 
 Result<void> startKeeper(const Queue& queue) {

@@ -4,6 +4,11 @@
 #include "base/log.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace lathe::launch {
@@ -15,6 +20,30 @@ constexpr const char* kFolder = "scratch";
 constexpr const char* kLock = "lock";
 
 FileSystem& disk() { return FileSystem::real(); }
+
+/// Of the folder that the scratch folders lie in: shared by whoever makes one, alone by whoever removes something there. So
+/// nobody removes what another one has made and not locked yet.
+class Turn {
+public:
+    enum class Kind { Making = LOCK_SH, Removing = LOCK_EX | LOCK_NB };
+    Turn(const stdfs::path& parent, Kind kind) : m_fd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        int got = -1;
+        while (m_fd >= 0 && (got = ::flock(m_fd, static_cast<int>(kind))) != 0 && errno == EINTR) {}
+        struct stat info {};
+        const bool isThere = m_fd >= 0 && ::fstat(m_fd, &info) == 0 && info.st_nlink > 0;   // it may be removed while it was waited for
+        m_isMine = isThere && (got == 0 || kind == Kind::Making);   // where the disk has no such locks nothing is removed
+    }
+    ~Turn() {
+        if (m_fd >= 0) ::close(m_fd);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    bool isMine() const { return m_isMine; }
+
+private:
+    int m_fd;
+    bool m_isMine = false;
+};
 
 /// Workers of a supervisor that was killed may still be about to leave. What cannot be told is in use.
 bool isInUse(const stdfs::path& scratch) {
@@ -28,7 +57,8 @@ bool isInUse(const stdfs::path& scratch) {
 }
 
 void removeLeftovers(const stdfs::path& parent) {
-    const auto names = listFolder(parent);
+    const Turn turn(parent, Turn::Kind::Removing);
+    const auto names = turn.isMine() ? listFolder(parent) : Result<std::vector<std::string>>(std::vector<std::string>());
     for (std::size_t i = 0; names && i < names->size(); ++i) {
         if (isInUse(parent / (*names)[i])) continue;
         if (const auto removed = removeTree(disk(), parent / (*names)[i]); !removed) log::warning(removed.error().text());
@@ -38,6 +68,15 @@ void removeLeftovers(const stdfs::path& parent) {
 Result<rundir::RunLock> makeLocked(const stdfs::path& folder) {
     LATHE_TRY(makeFolders(disk(), folder));
     return rundir::RunLock::acquire(folder / kLock);
+}
+
+Result<rundir::RunLock> makeInTurn(const stdfs::path& parent, const std::string& id) {
+    constexpr int kTries = 100;   // each time somebody has removed the empty folder above
+    for (int i = 0; i < kTries; ++i) {
+        LATHE_TRY(makeFolders(disk(), parent));
+        if (const Turn turn(parent, Turn::Kind::Making); turn.isMine()) return makeLocked(parent / id);
+    }
+    return Error{ErrorCode::Busy, "Others make and remove folders in " + parent.string() + " all the time", {}, {}};
 }
 
 }  // namespace
@@ -51,7 +90,7 @@ Result<Scratch> Scratch::make(const stdfs::path& workspace) {
     const stdfs::path parent = workspace / kFolder;
     const std::string id = rundir::newRunId();
     removeLeftovers(parent);
-    auto lock = makeLocked(parent / id);
+    auto lock = makeInTurn(parent, id);
     if (lock) return Scratch(parent / id, std::move(*lock));
     std::error_code ignored;
     const stdfs::path other = stdfs::temp_directory_path(ignored) / ("lathe-scratch-" + id);
@@ -63,8 +102,10 @@ Result<Scratch> Scratch::make(const stdfs::path& workspace) {
 Scratch::~Scratch() {
     if (m_folder.empty()) return;  // moved from
     if (const auto removed = removeTree(disk(), m_folder); !removed) log::warning(removed.error().text());
+    const stdfs::path parent = m_folder.parent_path();
     std::error_code stillUsed;
-    if (m_folder.parent_path().filename() == kFolder) std::filesystem::remove(m_folder.parent_path(), stillUsed);
+    if (parent.filename() != kFolder) return;
+    if (const Turn turn(parent, Turn::Kind::Removing); turn.isMine()) stdfs::remove(parent, stillUsed);
 }
 
 bool isScratch(const rundir::RunFolder& run) {

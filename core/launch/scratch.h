@@ -1,5 +1,6 @@
 // A workspace for one piece of work that leaves nothing behind: `scratch/<id>/` beside the runs, so that checkpoints can be
-// linked into it. It is removed with the object; what a killed program left is removed by the next one.
+// linked into it. It is removed with the object; what a killed program left is removed by the next one (among temporary
+// files: by the system).
 // Thread: one.
 #pragma once
 

@@ -7,7 +7,6 @@
 
 #include <csignal>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -27,11 +26,10 @@ Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m
 
 Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
-    if (m_signals >= 0) ::close(m_signals);
 }
 
 void Session::wait(int milliseconds) {
-    std::vector<pollfd> what = {{m_signals, POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_program ? m_program->pollFd() : -1, POLLIN, 0}};
+    std::vector<pollfd> what = {{m_signals->fd(), POLLIN, 0}, {m_server->pollFd(), POLLIN, 0}, {m_program ? m_program->pollFd() : -1, POLLIN, 0}};
     if (isProgram()) what.push_back({program().pollFd(), POLLIN, 0});
     else for (int rank = 0; rank < world(); ++rank)
         if (!m_workers->end(rank)) what.push_back({m_workers->workers()[static_cast<std::size_t>(rank)].pollFd(), POLLIN, 0});
@@ -42,8 +40,7 @@ void Session::wait(int milliseconds) {
 }
 
 void Session::hearSignals() {
-    signalfd_siginfo info{};
-    while (::read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) signalled(static_cast<int>(info.ssi_signo));
+    while (const auto number = m_signals ? m_signals->take() : std::nullopt) signalled(*number);
 }
 
 bool Session::turn(int milliseconds) {
@@ -54,7 +51,7 @@ bool Session::turn(int milliseconds) {
     drain(false);
     if (const auto why = m_book->takeHold()) holdForWorker(*why);
     watchHeartbeat();
-    lookForHang();
+    if (m_hangs && !m_gone && m_ladder.stage() == StopLadder::Stage::None) m_hangs->look(now());
     sampleDevices();
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
@@ -214,7 +211,7 @@ void Session::climb() {
     if (stage == StopLadder::Stage::Terminated) m_silentAtStop = silentRank(beats(), now());
     signalAll(stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
     const char* who = isProgram() ? "The command was " : world() > 1 ? "The workers were " : "The worker was ";
-    tellEvent("stop_asked", who + m_ladder.text(now()));
+    tellEvent("stop_asked", who + stoppingText());
     m_summaryDue = true;
 }
 
@@ -264,9 +261,13 @@ void Session::writeSummary() {
     m_summary.updatedNs = wall();
     bookFirstStep();
     if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
-    for (int rank = 0; rank < world() && !m_command; ++rank) capLog(m_run.rankLog(rank));  // a command's keeper does it
+    capLogs();
     m_summaryNs = now();
     m_summaryDue = false;
+}
+
+void Session::capLogs() const {
+    for (int rank = 0; rank < world() && !m_command; ++rank) capLog(m_run.rankLog(rank));  // a command's keeper does it
 }
 
 /// Nothing that is trained from here on could be kept. A program's own work may well be worth finishing.
@@ -318,7 +319,7 @@ void Session::glance() {
     view.learningRate = m_book->last("train/lr");
     view.samplesPerSecond = m_book->last("train/samples_per_second");
     if (view.plannedSteps) view.secondsLeft = m_timeLeft.secondsFor(*view.plannedSteps - view.step);
-    view.stopping = stoppingText();
+    view.stopping = stopping();
     view.said = m_book->takeSaid();
     m_options.glance(view);
 }

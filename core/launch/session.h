@@ -8,12 +8,13 @@
 #include "launch/adopted_process.h"
 #include "launch/command_process.h"
 #include "launch/frame_book.h"
-#include "launch/hang_doctor.h"
+#include "launch/hang_watch.h"
 #include "launch/live_events.h"
 #include "launch/program_frames.h"
+#include "launch/signal_feed.h"
 #include "launch/sleep_inhibitor.h"
-#include "launch/stack_reader.h"
 #include "launch/stop_ladder.h"
+#include "launch/stopping.h"
 #include "launch/supervisor.h"
 #include "launch/time_left.h"
 #include "launch/verbs.h"
@@ -50,11 +51,8 @@ public:
     void signalled(int number);
     /// Takes in what is left and writes down how it ended: exit record, history, summary; live.json goes last.
     ExitCode close(const Error* problem);
-    /// After close(): the session that the run goes back in, planned already; 0: it has ended.
-    int next() const { return m_next; }
-    const std::string& whyNext() const { return m_whyNext; }
-    const std::string& nextNotice() const { return m_nextNotice; }       ///< told by that session
-    bool isRestart() const { return m_crashes.size() > m_options.crashes.size(); }   ///< … after a crash
+    /// After close(): where the run goes on by itself; nothing where it has ended.
+    const std::optional<Next>& next() const { return m_next; }
     const std::vector<Crash>& crashes() const { return m_crashes; }
     std::shared_ptr<const rundir::Summary> before() const { return std::make_shared<rundir::Summary>(m_before); }   ///< the run as it was before this session
 
@@ -76,11 +74,6 @@ private:
     void openEvents();
     void shareDevices();
     void watchHeartbeat();
-    void lookForHang();
-    void tellStacks();
-    void endHang(const HangDoctor::Beats& beats);
-    rundir::HangRecord hangRecord() const;
-    Crash crashByHang() const;
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
     bool isProgram() const { return m_command || m_adopted; }
@@ -92,10 +85,10 @@ private:
     void bookVerified();
     void climb();
     void setWishes();
-    void tellGoingBack();
     void tellEvent(const std::string& kind, const std::string& text, const std::string& json = {});
     void bookFirstStep();
     void writeSummary();
+    void capLogs() const;
     void setState(rundir::State state);
     void glance();
     int decidingRank() const;
@@ -104,10 +97,9 @@ private:
     SessionFacts factsOfEnd() const;
     SessionEnd judge() const;
     void holdForWorker(const std::string& why);
-    void goOnWith(const PlannedSession& planned);
-    void goBack(SessionEnd& end);
-    void restart(SessionEnd& end);
-    void tellRestart();
+    void goOn(SessionEnd& end);
+    void tellGoingBack(const std::string& why);
+    void tellRestart(const std::string& why);
     void drainLast();
     void tellMemory(SessionEnd& end);
     void restoreBest();
@@ -118,9 +110,8 @@ private:
     live::Reply askToPause(bool pause);
     live::Reply askToRelease();
     void releaseOnceSaved();
-    std::string stopStage() const;
-    std::string stoppingText() const;
-    live::Reply pin(const std::string& folder);
+    std::optional<Stopping> stopping() const;
+    std::string stoppingText() const;   ///< empty where nothing stops it
     std::string statusJson() const;
     std::string phaseText() const;
     void noticeRemoval();
@@ -156,16 +147,13 @@ private:
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
-    int m_signals = -1;                     ///< signalfd
+    std::optional<SignalFeed> m_signals;    ///< that mean a stop
     bool m_signalled = false, m_leavesAtOnce = false;  ///< once more while it ends
 
     device::Sampler m_devices;
     std::map<std::string, std::uint16_t> m_deviceSeries;
     StopLadder m_ladder;
-    HangDoctor m_doctor;
-    std::optional<HangDoctor::Finding> m_hang;  ///< that was told and is not over
-    std::optional<StackReader> m_stackReader;   ///< of it
-    bool m_stacksTold = false;
+    std::optional<HangWatch> m_hangs;       ///< of a training's workers
     std::optional<int> m_silentAtStop;      ///< rank that was silent when the workers were told to leave at once
     std::int64_t m_stopNumber = 0;          ///< Control::number of the wish to stop
     std::optional<int> m_releaseAfter;      ///< once more than so many saves were made the workers may go
@@ -184,8 +172,7 @@ private:
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
-    int m_next = 0;
-    std::string m_whyNext, m_nextNotice;
+    std::optional<Next> m_next;
     std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };
 

@@ -13,6 +13,7 @@
 #include "launch/session_row.h"
 #include "launch/undo.h"
 #include "launch/verbs.h"
+#include "launch/write_end.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
 #include "store/history.h"
@@ -38,7 +39,8 @@ int Session::decidingRank() const {
     if (!m_workers) return 0;
     if (m_workers->heldUpBy() >= 0) return m_workers->heldUpBy();
     const bool hadToBeEnded = m_ladder.stage() == StopLadder::Stage::Terminated || m_ladder.stage() == StopLadder::Stage::Killed;
-    const std::optional<int> heldUpBy = m_hang ? std::optional(m_hang->rank) : m_silentAtStop;
+    const auto hang = m_hangs ? m_hangs->finding() : std::nullopt;
+    const std::optional<int> heldUpBy = hang ? std::optional(hang->rank) : m_silentAtStop;
     if (heldUpBy && hadToBeEnded && !m_book->ended(*heldUpBy)) return *heldUpBy;   // for which the others waited
     for (const int rank : m_workers->order()) {
         const auto& ended = m_book->ended(rank);
@@ -136,47 +138,18 @@ void Session::takeTheRest() {
 }
 
 /// What was passed over is said where it was found, and once more by the session that begins further back.
-void Session::goOnWith(const PlannedSession& planned) {
-    m_next = planned.session;
-    m_nextNotice = planned.notice;
-    if (planned.notice.empty()) return;
-    tellEvent("checkpoint_damaged", planned.notice);
+void Session::goOn(SessionEnd& end) {
+    const bool isLikeCrash = m_config.guard.onHang == "restart";
+    const auto& ended = m_book->ended(0);
+    const NextFacts facts{{factsOfEnd().end, isLikeCrash ? m_record.hang : std::nullopt, m_record.replay, m_book->lastAttempt(), now()},
+                          ended ? ended->goesBack : std::nullopt, m_control.pause, m_config.run.restartsPerHour};
+    const Planner plan{[this](std::int64_t notAfter) { return planGoingBack(m_run, notAfter); },
+                       [this](bool fromTheStart) { return planRestart(m_run, fromTheStart); }};
+    m_next = planNext(end, facts, m_crashes, plan);
+    if (!m_next || m_next->notice.empty()) return;
+    tellEvent("checkpoint_damaged", m_next->notice);
     drain(true);
     flush();
-}
-
-/// The next session is planned before this one's end is written down, so that the run is never seen as ended in between.
-void Session::goBack(SessionEnd& end) {
-    const auto& ended = m_book->ended(0);
-    const bool asked = !isProgram() && end.state == State::Stopped && ended && ended->goesBack && m_ladder.stage() == StopLadder::Stage::None;
-    if (!asked) return;
-    m_whyNext = end.why;
-    const auto planned = planGoingBack(m_run, ended->goesBack->notAfter);
-    if (planned) goOnWith(*planned);
-    else end = {State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
-}
-
-/// A crash, or a hang that is wished to be treated as one: the next session is planned as for going back.
-void Session::restart(SessionEnd& end) {
-    const bool hung = m_record.hang && m_config.guard.onHang == "restart";
-    const Crash crash = hung ? crashByHang() : Crash{now(), m_book->lastAttempt(), crashCause(factsOfEnd().end)};
-    const bool stopStands = m_ladder.stage() != StopLadder::Stage::None;   // also one that came while a hung run was being ended
-    if (crash.cause.empty() || stopStands || m_record.replay || m_removed) return;
-    const RestartChoice choice = chooseRestart(m_crashes, crash, m_config.run.restartsPerHour);
-    if (choice.why.empty()) return;
-    if (m_control.pause) {   // somebody wanted it to stand still
-        end.why += ". It does not go on by itself, since it was paused";
-        return;
-    }
-    const auto planned = choice.goesOn ? planRestart(m_run, crash.attempt > 0) : Result<PlannedSession>(Error{ErrorCode::Stopped, choice.why, {}, {}});
-    if (!planned) {
-        end.why += ". It does not go on by itself: " + planned.error().sentence;
-        return;
-    }
-    goOnWith(*planned);
-    m_crashes.push_back(crash);
-    m_whyNext = end.why;
-    end.why += ". It goes on by itself, " + choice.why;
 }
 
 ExitCode Session::close(const Error* problem) {
@@ -189,11 +162,11 @@ ExitCode Session::close(const Error* problem) {
         if (m_program) m_program->tellTheRest();
         drainLast();
     }
+    if (m_hangs) m_record.hang = m_hangs->record();
     SessionEnd end = problem != nullptr ? SessionEnd{State::Failed, problem->text()} : judge();
-    if (problem == nullptr) goBack(end);
     if (end.state == State::OutOfMemory && !isProgram()) tellMemory(end);
-    if (problem == nullptr) restart(end);
-    if (m_next == 0 && m_book && m_segment) restoreBest();
+    if (problem == nullptr) goOn(end);
+    if (!m_next && m_book && m_segment) restoreBest();
     if (m_program && m_program->missing() > 0) end.why += ". " + std::to_string(m_program->missing()) + " messages of the script are missing: it had to drop them";
     if (!m_recorderProblem.empty()) end.why += ". Its last points could not be recorded: " + m_recorderProblem;
     ExitCode code = exitCodeOf(end.state);
@@ -232,10 +205,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
         if (info.problem.empty()) m_record.lastCheckpoint = info.folder;
     }
     if (m_book) m_record.environment = m_book->environment();
-    const auto report = [](const Result<void>& result) {
-        if (!result) log::error(result.error().text());
-    };
-    if (m_next == 0 && undo(m_run, m_record)) {
+    if (!m_next && undo(m_run, m_record)) {
         m_summary.counters = *m_record.counters;
         if (!m_before.id.empty()) {
             m_summary.best = m_before.best;
@@ -243,21 +213,20 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
             m_summary.plannedUpdates = m_before.plannedUpdates;
         }
     }
-    if (m_record.number > 0 && !m_record.verb.empty()) report(rundir::writeSession(disk(), m_run, m_record));
-    m_summary.state = m_next > 0 ? State::Starting : end.state;
+    m_summary.state = m_next ? State::Starting : end.state;
     m_summary.why = m_record.why;
-    m_summary.endedNs = m_record.endedNs;
-    if (!m_summary.id.empty()) writeSummary();
-    // Last, since the points take what room there is.
-    const store::SessionRow row = m_book ? m_book->row(m_record) : rowOf(m_record);
-    if (m_writer && !m_recorderProblem.empty()) report(m_writer->bookEnd(row));
-    if (m_writer) report(m_writer->endSession(row));
+    m_summary.endedNs = m_summary.updatedNs = m_record.endedNs;
+    capLogs();
+    if (m_record.number > 0 && !m_record.verb.empty()) {
+        const EndOfRecording recording{m_writer.get(), m_book ? m_book->row(m_record) : rowOf(m_record), !m_recorderProblem.empty()};
+        if (const auto written = writeEnd(disk(), m_run, m_record, m_summary, recording); !written) log::error(written.error().text());
+    }
     glance();
-    report(rundir::removeLive(disk(), m_run));
     const auto workspace = rundir::workspaceOf(m_run);
     if (!workspace) return;  // moved out of it
-    if (const auto history = store::History::open(*workspace)) report(history->update(m_run.name()));
-    if (m_next == 0) tellUser();
+    const auto history = store::History::open(*workspace);
+    if (const auto told = history ? history->update(m_run.name()) : Result<void>(); !told) log::error(told.error().text());
+    if (!m_next) tellUser();
 }
 
 }  // namespace lathe::launch

@@ -120,7 +120,8 @@ static SessionEnd judgeSeen(const EndFacts& facts) {
 /// how it calls that of its supervisor, and a failure because another rank was gone.
 static SessionEnd judgeLost(const WrittenFacts& written, const std::optional<Ended>& ended) {
     if (ended && ended->state != State::Interrupted && !ended->lostContact) return {ended->state, ended->why + ". Its supervisor was lost meanwhile"};
-    if (!written.wasUp) return {State::Interrupted, "It was interrupted before its worker started"};
+    if (!written.wasUp && !written.wasNext) return {State::Interrupted, "It was interrupted before its worker started"};
+    if (!written.wasUp) return {State::Interrupted, std::string(written.sameBoot ? "Its supervisor was lost" : "The machine was restarted") + " before this session began"};
     std::string why = written.sameBoot ? "Its supervisor was lost" : "The machine was restarted while it ran";
     if (ended && ended->lostContact && written.sameBoot) why += ", and a rank with it";
     if (ended && !ended->checkpoint.empty()) why += "; the worker saved " + ended->checkpoint + " and left";

@@ -37,7 +37,7 @@ struct SessionEnd {
     bool operator==(const SessionEnd&) const = default;
 };
 
-/// What stands written about a run and its newest session. The defaults are those of a session that has just ended.
+/// What stands written about a run and a session of it. The defaults are those of a session that has just ended.
 struct WrittenFacts {
     bool hasSession = true;
     std::string damage;                  ///< why the record of the session cannot be read, or empty
@@ -45,7 +45,8 @@ struct WrittenFacts {
     std::optional<SessionEnd> record;    ///< its exit record
     std::optional<SessionEnd> summary;   ///< what summary.json says
     std::string elsewhere;               ///< the run is another machine's: "On gpu1, seen 12 s ago"; else empty
-    bool wasUp = true;                   ///< live.json is there: a supervisor had it
+    bool wasUp = true;                   ///< a supervisor had it: live.json names it or a later one, or something of it is recorded
+    bool wasNext = false;                ///< planned by the supervisor of the session before it, and not begun
     bool sameBoot = true;                ///< … since the machine was started
 };
 
@@ -79,8 +80,8 @@ struct SessionFacts {
     EndFacts end;
 };
 SessionEnd judge(const SessionFacts& facts);
-/// Read from the folder.
-WrittenFacts writtenAbout(const rundir::RunFolder& run);
+/// Read from the folder, about its newest session or an earlier one.
+WrittenFacts writtenAbout(const rundir::RunFolder& run, int session);
 
 /// The account in an "ended" event; nothing where it is none or is damaged.
 std::optional<Ended> endedFrom(const live::EventFrame& event);

@@ -25,7 +25,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <sys/signalfd.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
@@ -61,16 +60,11 @@ void releaseStopSignals() {
     ::pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
 }
 
-static int watchSignals() {
-    holdStopSignals();
-    std::signal(SIGPIPE, SIG_IGN);
-    const sigset_t stops = stopSignals();
-    return ::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 Result<void> Session::open() {
-    m_signals = watchSignals();
+    std::signal(SIGPIPE, SIG_IGN);
     LATHE_TRY(readPlan());
+    LATHE_TRY_ASSIGN(SignalFeed signals, SignalFeed::listen({SIGTERM, SIGINT, SIGHUP}));
+    m_signals.emplace(std::move(signals));
     LATHE_TRY(reserveSpace());
     LATHE_TRY(openStore());
     LATHE_TRY(openMemory());
@@ -175,6 +169,7 @@ Result<void> Session::startWorkers() {
     ::close(lifeline[0]);
     if (!workers) return std::move(workers).error();
     m_workers.emplace(std::move(*workers));
+    m_hangs.emplace(m_run, m_config, *m_segment, *m_workers, [this](const std::string& kind, const std::string& text, const std::string& json) { tellEvent(kind, text, json); });
     return {};
 }
 
@@ -207,18 +202,18 @@ Result<void> Session::adoptProgram() {
     return {};
 }
 
-void Session::tellGoingBack() {
+void Session::tellGoingBack(const std::string& why) {
     const std::string times = std::to_string(m_record.rollBacks) + " of " + std::to_string(m_config.guard.maxRollBacks);
     const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"learning_rate", exactText(m_config.optimizer.learningRate)},
-                                  {"roll_backs", m_record.rollBacks}, {"why", m_options.wentBack}};
+                                  {"roll_backs", m_record.rollBacks}, {"why", why}};
     tellEvent("rolled_back", "Went back to update " + std::to_string(m_startStep) + " (" + times + "), learning rate now " +
               shortText(m_config.optimizer.learningRate), facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void Session::tellRestart() {
-    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"cause", m_options.restarted}, {"crashes", m_options.crashes.size()}};
+void Session::tellRestart(const std::string& why) {
+    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"cause", why}, {"crashes", m_options.crashes.size()}};
     const std::string from = m_startStep > 0 ? "Goes on by itself from update " + std::to_string(m_startStep) : std::string("Begins again by itself from the start, since there was no checkpoint yet,");
-    tellEvent("restarted", from + " after a crash. " + m_options.restarted,
+    tellEvent("restarted", from + " after a crash. " + why,
               facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -235,8 +230,7 @@ Result<void> Session::announce() {
     writeSummary();
     openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
-    if (!m_options.wentBack.empty()) tellGoingBack();
-    if (!m_options.restarted.empty()) tellRestart();
+    if (const auto& next = m_options.byItself) next->kind == Next::Kind::WentBack ? tellGoingBack(next->why) : tellRestart(next->why);
     reReadOlder();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};

@@ -27,8 +27,6 @@ Reply Session::answer(const live::Request& request) {
         case Verb::Status:
             reply.json = statusJson();
             return reply;
-        case Verb::Pin:
-            return pin(request.argument);
         case Verb::SaveNow:
             if (m_ladder.stage() != StopLadder::Stage::None) return {0, false, "This run is stopping; it saves as it leaves", {}};
             if (isProgram() && m_control.pause)
@@ -60,7 +58,7 @@ Reply Session::answer(const live::Request& request) {
 /// Not ok: is stopping that way already.
 Reply Session::askToStop(bool discard) {
     const auto wish = discard ? live::Control::Stop::Discard : live::Control::Stop::SaveAndStop;
-    if (m_control.stop >= wish) return {0, false, "Is stopping already: " + m_ladder.text(now()), {}};
+    if (m_control.stop >= wish) return {0, false, "Is stopping already: " + stoppingText(), {}};
     m_control.stop = wish;
     m_releaseAfter.reset();
     const bool listens = !isProgram() || m_program->listensForStop();
@@ -126,33 +124,18 @@ void Session::releaseOnceSaved() {
     tellEvent("asked", "Saved; the memory is let go");
 }
 
-/// Where a stop has come to: "asked", "finishing the update", "saving", "told to leave", "killed"; empty before.
-std::string Session::stopStage() const {
-    switch (m_ladder.stage()) {
-        case StopLadder::Stage::None: return {};
-        case StopLadder::Stage::Terminated: return "told to leave";
-        case StopLadder::Stage::Killed: return "killed";
-        case StopLadder::Stage::Asked: break;
-    }
-    if (m_beat.phase == live::Phase::Saving) return "saving";
-    if (m_beat.phase == live::Phase::Finishing || m_beat.phase == live::Phase::Ended) return "leaving";
-    return m_beat.acknowledged >= m_stopNumber && !isProgram() ? "finishing the update" : "asked";
+std::optional<Stopping> Session::stopping() const {
+    auto out = m_ladder.stopping(now());
+    if (!out || out->stage != StopStage::Asked) return out;
+    if (m_beat.phase == live::Phase::Saving) out->stage = StopStage::Saving;
+    else if (m_beat.phase == live::Phase::Finishing || m_beat.phase == live::Phase::Ended) out->stage = StopStage::Leaving;
+    else if (m_beat.acknowledged >= m_stopNumber && !isProgram()) out->stage = StopStage::FinishingUpdate;
+    return out;
 }
 
 std::string Session::stoppingText() const {
-    const std::string text = m_ladder.text(now()), stage = stopStage();
-    const std::size_t cut = text.find(';');
-    const bool isMore = m_ladder.stage() == StopLadder::Stage::Asked && stage != "asked" && cut != std::string::npos;
-    return isMore ? text.substr(0, cut) + ", " + stage + text.substr(cut) : text;
-}
-
-Reply Session::pin(const std::string& folder) {
-    if (!rundir::parseCheckpointName(folder)) return {0, false, "\"" + folder.substr(0, 100) + "\" is not a checkpoint's name", {}};
-    const auto edited = rundir::editUser(FileSystem::real(), m_run, [&](rundir::UserRecord& user) {
-        if (std::find(user.pinned.begin(), user.pinned.end(), folder) == user.pinned.end()) user.pinned.push_back(folder);
-    });
-    if (!edited) return {0, false, edited.error().text(), {}};
-    return {0, true, "Pinned " + folder, {}};
+    const auto now = stopping();
+    return now ? sentenceOf(*now) : std::string();
 }
 
 std::string Session::statusJson() const {
@@ -168,10 +151,9 @@ std::string Session::statusJson() const {
     if (m_summary.plannedUpdates) {
         if (const auto left = m_timeLeft.secondsFor(*m_summary.plannedUpdates - m_book->lastStep())) status["seconds_left"] = *left;
     }
-    if (m_hang) status["hang"] = {{"rank", m_hang->rank}, {"silent", m_hang->isSilent}, {"seconds", m_hang->seconds}, {"place", placeOf(m_hang->beat)}, {"update", m_hang->beat.attempt + 1}};
-    if (m_ladder.stage() != StopLadder::Stage::None) {
-        status["stopping"] = {{"text", stoppingText()}, {"stage", stopStage()}, {"seconds_left", m_ladder.secondsLeft(now())}, {"discards", m_ladder.discards()}};
-    }
+    if (const auto hang = m_hangs ? m_hangs->finding() : std::nullopt)
+        status["hang"] = {{"rank", hang->rank}, {"silent", hang->isSilent}, {"seconds", hang->seconds}, {"place", placeOf(hang->beat)}, {"update", hang->beat.attempt + 1}};
+    if (const auto stop = stopping()) status["stopping"] = {{"stage", name(stop->stage)}, {"seconds_left", stop->secondsLeft}, {"discards", stop->discards}};
     if (!isProgram()) {  // what a discard would lose
         const std::string checkpoint = m_book->lastCheckpoint().empty() && !m_record.weightsOnly ? m_record.checkpoint : m_book->lastCheckpoint();
         status["unsaved"] = {{"updates", std::max<std::int64_t>(0, m_book->lastStep() - m_safeStep)},

@@ -5,6 +5,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/temporary_files.h"
 #include "launch/export.h"
 #include "launch/frame_book.h"
 #include "launch/identity.h"
@@ -14,6 +15,7 @@
 #include "launch/session_row.h"
 #include "launch/stop_ladder.h"
 #include "launch/undo.h"
+#include "launch/write_end.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
@@ -53,17 +55,14 @@ static Result<void> refuseForeign(const RunFolder& run, const std::optional<rund
                  + durationText(static_cast<double>(std::max<std::int64_t>(age, 0)) / 1e9) + " ago; stop it there first", {}, {}};
 }
 
-/// Temporary files of processes that died while they replaced a file.
-static void removeStaleTemporaries(const std::filesystem::path& folder) {
-    const auto names = listFolder(folder);
-    for (std::size_t i = 0; names && i < names->size(); ++i) {
-        const std::string& name = (*names)[i];
-        const std::size_t mark = name.find(".tmp-");
-        if (mark == std::string::npos) continue;
-        const auto owner = readInteger(std::string_view(name).substr(mark + 5, name.find('-', mark + 5) - mark - 5));
-        if (owner && *owner > 1 && *owner < 0x7fffffff && isTaken(*owner)) continue;
-        if (const auto removed = disk().remove(folder / name); !removed) log::warning(removed.error().text());
-    }
+/// Whoever settles holds the lock under which all but user.json is written.
+static void removeStaleTemporaries(const RunFolder& run) {
+    const auto isAny = [](std::string_view) { return true; };
+    removeTemporaries(disk(), run.root(), [](std::string_view file) { return file != "user.json"; });
+    for (const auto& folder : {run.sessions(), run.blobs()}) removeTemporaries(disk(), folder, isAny);
+    const auto checkpoints = listFolder(run.checkpoints());
+    for (std::size_t i = 0; checkpoints && i < checkpoints->size(); ++i) removeTemporaries(disk(), run.checkpoints() / (*checkpoints)[i], isAny);
+    if (const auto lock = RunLock::acquire(run.userLock())) removeTemporaries(disk(), run.root(), [](std::string_view file) { return file == "user.json"; });
 }
 
 /// A damaged file tells nothing, and nothing will mend it; one that cannot be read just now may tell everything.
@@ -117,7 +116,7 @@ private:
 };
 
 static std::string waitText(const RunFolder& run, const std::vector<rundir::ProcessIdentity>& workers, const StopLadder& ladder) {
-    std::string text = "The supervisor of " + run.name() + " was lost, its worker is " + ladder.text(Clock::system().monotonicNs());
+    std::string text = "The supervisor of " + run.name() + " was lost, its worker is " + sentenceOf(*ladder.stopping(Clock::system().monotonicNs()));
     for (const rundir::ProcessIdentity& worker : workers)
         if (const std::string note = stoppedNote(worker); !note.empty()) text += "; " + note;
     return text;
@@ -173,57 +172,82 @@ static void endLeftoverProcesses(const RunFolder& run, const EndOfLeftovers& how
     }
 }
 
-/// Spill files of a session with their rings: "s003-r0.spill", and those that went on after a failed write.
-static Result<std::vector<std::pair<int, std::filesystem::path>>> spillsOf(const RunFolder& run, int session, bool continued) {
-    std::vector<std::pair<int, std::filesystem::path>> out;
+struct SpillPart {
+    int ring = 0;
+    std::filesystem::path file;
+    bool isFirst = true;          ///< "s003-r0.spill"; else one that went on after a failed write
+};
+static Result<std::vector<SpillPart>> spillsOf(const RunFolder& run, int session) {
+    std::vector<SpillPart> out;
     const auto names = listFolder(run.spill());
     if (!names && names.error().code == ErrorCode::NotFound) return out;
     if (!names) return names.error();
     for (int ring = 0; ring < 256; ++ring) {
         const std::string first = live::spillName(session, ring);
-        for (const std::string& name : *names) {
-            if (name == first || (continued && name.starts_with(first + "."))) out.emplace_back(ring, run.spill() / name);
-        }
+        for (const std::string& name : *names)
+            if (name == first || name.starts_with(first + ".")) out.push_back({ring, run.spill() / name, name == first});
     }
     return out;
 }
 
-/// Nothing is removed that was not read: a file that is no spill file stays where it is.
-static Result<void> takeInSpill(const RunFolder& run, int session, store::RunWriter& writer, FrameBook& book) {
-    std::set<int> unusable;
-    LATHE_TRY_ASSIGN(const auto first, spillsOf(run, session, false));
-    for (const auto& [ring, file] : first) {
-        const auto frames = live::readSpill(file, writer.recordedSequence(ring, session) + 1);
-        if (!frames && frames.error().code != ErrorCode::Corrupt) return frames.error();
-        if (!frames) {
-            log::warning(frames.error().text());
-            unusable.insert(ring);
-            continue;
-        }
-        for (const live::Frame& frame : *frames) book.take(ring, frame);
+static void tellDamage(const RunFolder& run, const rundir::SessionRecord& record, const Counters& reached, const Error& problem, store::RunWriter& writer, FrameBook& book) {
+    const auto config = configOf(run, record.number);
+    const int ring = config ? static_cast<int>(config->parallel.ranks) : 1;   // the supervisor's own
+    const live::EventFrame event{record.number, reached.updateAttempts.value(), reached.globalStep.value(), Clock::system().wallNs(), "warning",
+                                 "Points that were written aside cannot be read and are missing: " + problem.sentence + ". The file is kept in " + run.spill().filename().string() + "/damaged-…", {}};
+    live::Frame frame{live::FrameType::Event, writer.recordedSequence(ring, record.number) + 1, {}};
+    live::encode(event, frame.payload);
+    book.take(ring, frame);
+}
+
+/// Where a file cannot be read now it is tried again another time, and nothing is removed. What cannot be understood stays
+/// under another name: it may hold points that stand nowhere else.
+static Result<void> takeInSpill(const RunFolder& run, const rundir::SessionRecord& record, const rundir::Summary& summary, store::RunWriter& writer, FrameBook& book) {
+    LATHE_TRY_ASSIGN(const auto parts, spillsOf(run, record.number));
+    std::set<int> damaged;
+    for (const SpillPart& part : parts) {
+        if (!part.isFirst) continue;
+        const auto frames = live::readSpill(part.file, writer.recordedSequence(part.ring, record.number) + 1);
+        if (frames) for (const live::Frame& frame : *frames) book.take(part.ring, frame);
+        if (frames) continue;
+        LATHE_TRY(refuseUnread(frames.error()));
+        log::warning(frames.error().text());
+        tellDamage(run, record, summary.counters, frames.error(), writer, book);
+        damaged.insert(part.ring);
     }
     LATHE_TRY(writer.flush());
-    LATHE_TRY_ASSIGN(const auto all, spillsOf(run, session, true));
-    for (const auto& [ring, file] : all)
-        if (!unusable.contains(ring)) LATHE_TRY(disk().remove(file));
-    return {};
+    for (const SpillPart& part : parts)
+        LATHE_TRY(damaged.contains(part.ring) ? disk().rename(part.file, run.spill() / ("damaged-" + part.file.filename().string())) : disk().remove(part.file));
+    return damaged.empty() ? Result<void>() : disk().syncFolder(run.spill());
+}
+
+static Result<SessionEnd> endOfLost(const RunFolder& run, int session, const std::optional<Ended>& account) {
+    SessionFacts facts;   // nothing of it lives any more
+    facts.written = writtenAbout(run, session);
+    if (facts.written.unread) return *facts.written.unread;
+    facts.written.elsewhere.clear();   // silent for so long that it is taken over
+    facts.end.seen = false;
+    facts.end.ended = account;
+    return judge(facts);
+}
+
+/// evaluation.restore_best of a session whose supervisor could not see to it.
+static void restoreBest(const RunFolder& run, int session) {
+    const auto config = configOf(run, session);
+    if (!config || config::isCommand(*config) || !config->evaluation.restoreBest) return;
+    if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
 }
 
 /// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
-static Result<void> bookLostSession(const RunFolder& run, const WrittenFacts& written, rundir::SessionRecord record) {
+/// `isNewest`: with it the run ends.
+static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, rundir::Summary& summary, bool isNewest) {
     LATHE_TRY_ASSIGN(const auto account, accountLeft(run, record.number));   // the spill is gone once it is taken in
-    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
+    LATHE_TRY_ASSIGN(const SessionEnd end, endOfLost(run, record.number, account));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     LATHE_TRY(writer->beginSession(rowOf(record)));
     FrameBook book(*writer, summary, record.number);
-    LATHE_TRY(takeInSpill(run, record.number, *writer, book));
+    LATHE_TRY(takeInSpill(run, record, summary, *writer, book));
     if (!record.state) {
-        SessionFacts facts;   // nothing of it lives any more
-        facts.written = written;
-        facts.written.elsewhere.clear();   // silent for so long that it is taken over
-        facts.end.seen = false;
-        facts.end.ended = account;
-        const SessionEnd end = judge(facts);
         record.state = end.state;
         record.why = end.why;
         record.endedNs = summary.updatedNs;
@@ -232,21 +256,28 @@ static Result<void> bookLostSession(const RunFolder& run, const WrittenFacts& wr
             if (info.problem.empty()) record.lastCheckpoint = info.folder;
         }
         if (!book.environment().empty()) record.environment = book.environment();
-        if (undo(run, record)) summary.counters = *record.counters;
-        LATHE_TRY(rundir::writeSession(disk(), run, record));
+        if (isNewest && undo(run, record)) summary.counters = *record.counters;
     }
-    LATHE_TRY(writer->endSession(book.row(record)));
+    if (!isNewest) {
+        LATHE_TRY(writer->endSession(book.row(record)));
+        return rundir::writeSession(disk(), run, record);   // by its record the next one knows that it is done
+    }
+    restoreBest(run, record.number);
     summary.state = *record.state;
     summary.why = record.why;
     summary.endedNs = record.endedNs;
-    return rundir::writeSummary(disk(), run, summary);
+    return writeEnd(disk(), run, record, summary, {writer.get(), book.row(record), false});
 }
 
-/// evaluation.restore_best of a session whose supervisor could not see to it.
-static void restoreBest(const RunFolder& run, int session) {
-    const auto config = configOf(run, session);
-    if (!config || config::isCommand(*config) || !config->evaluation.restoreBest) return;
-    if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
+/// Sessions before the newest that have no end: the supervisor plans the next one before it writes down how this one ended.
+static Result<std::vector<rundir::SessionRecord>> lostBefore(const RunFolder& run, int newest) {
+    std::vector<rundir::SessionRecord> lost;
+    for (int session = 1; session < newest; ++session) {
+        auto record = rundir::readSession(run, session);
+        if (!record) LATHE_TRY(refuseUnread(record.error()));
+        if (record && !record->state) lost.push_back(std::move(*record));
+    }
+    return lost;
 }
 
 Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
@@ -259,14 +290,16 @@ Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
     if (!record) return unreadableSession(run, newest, record.error());
     LATHE_TRY(endLeftoverWorkers(run, left, how));
     if (!record->state && record->verb != kRecordVerb) endLeftoverProcesses(run, how);
-    for (const auto& folder : {run.root(), run.sessions()}) removeStaleTemporaries(folder);
     rundir::clearUnfinished(disk(), run.checkpoints());
-    if (record->state && live && !left) return {};
-    const WrittenFacts written = writtenAbout(run);
-    if (written.unread) return *written.unread;
-    LATHE_TRY(bookLostSession(run, written, *record));
-    restoreBest(run, newest);
-    return rundir::removeLive(disk(), run);
+    removeStaleTemporaries(run);
+    LATHE_TRY_ASSIGN(auto lost, lostBefore(run, newest));
+    if (record->state && live && !left && lost.empty()) return {};
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
+    for (auto& earlier : lost) {
+        rundir::Summary passed = summary;   // what the newest one made of it stands
+        LATHE_TRY(bookLostSession(run, std::move(earlier), record->state ? passed : summary, false));
+    }
+    return bookLostSession(run, *record, summary, true);
 }
 
 /// Whatever a person's command left may still be at work, and is not a reader's to end.

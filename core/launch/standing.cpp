@@ -57,7 +57,13 @@ Error unreadableSession(const RunFolder& run, int session, Error error) {
     return error;
 }
 
-WrittenFacts writtenAbout(const RunFolder& run) {
+/// Of the first rank. (What it wrote aside and nobody took in yet is not asked for.)
+static bool isSomethingRecorded(const RunFolder& run, int session) {
+    const auto reader = store::RunReader::open(run.database());
+    return reader && (*reader)->recordedSequence(0, session) > 0;
+}
+
+WrittenFacts writtenAbout(const RunFolder& run, int session) {
     WrittenFacts written;
     const auto note = [&](const Error& error) {
         if (error.code != ErrorCode::Corrupt && error.code != ErrorCode::NotFound && !written.unread) written.unread = error;
@@ -65,22 +71,20 @@ WrittenFacts writtenAbout(const RunFolder& run) {
     const auto live = rundir::readLive(run);
     const std::optional<rundir::LiveRecord> left = live ? *live : std::nullopt;
     const auto summary = rundir::readSummary(run);
-    const auto newest = rundir::readNewestSession(run);
     if (!live) note(live.error());
     if (!summary) note(summary.error());
-    if (!newest) note(newest.error());
     if (summary) written.summary = SessionEnd{summary->state, summary->why};
     const bool isForeign = left && left->supervisor.host != hostName();
     if (isForeign) written.elsewhere = elsewhere(left->supervisor.host, summary);
-    written.wasUp = left.has_value();
     written.sameBoot = !left || isForeign || left->supervisor.bootId == bootId();
-    if (!newest) written.damage = newest.error().text();
-    written.hasSession = !newest || *newest > 0;
-    if (!newest || *newest == 0) return written;
-    const auto record = rundir::readSession(run, *newest);
+    written.hasSession = session > 0;
+    if (session == 0) return written;
+    const auto record = rundir::readSession(run, session);
     if (!record) note(record.error());
-    if (!record) written.damage = unreadableSession(run, *newest, record.error()).text();
+    if (!record) written.damage = unreadableSession(run, session, record.error()).text();
     else if (record->state) written.record = SessionEnd{*record->state, record->why};
+    written.wasUp = !live || (left && left->session >= session) || (!written.record && isSomethingRecorded(run, session));
+    written.wasNext = left && left->session < session;
     return written;
 }
 
@@ -91,12 +95,18 @@ Standing standingOf(const RunFolder& run) {
     // Asked before the record is read, which is written before the lock is released.
     life.supervisor = isSupervised(run, live ? *live : std::nullopt);
     life.workers = rundir::RunLock::isHeld(run.workersLock());
-    written = writtenAbout(run);
+    const auto newest = rundir::readNewestSession(run);
+    const int session = newest ? *newest : 0;
+    written = writtenAbout(run, session);
+    if (!newest) {
+        written.hasSession = true;
+        written.damage = newest.error().text();
+    }
     const auto summary = rundir::readSummary(run);
     if (summary && summary->state == State::Queued) life.queued = Queue::ofThisUser().holds(summary->id);
     end.seen = false;
-    const bool isLost = written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
-    if (const auto account = isLost ? accountLeft(run, rundir::newestSession(run)) : std::optional<Ended>(); account) end.ended = *account;
+    const bool isLost = session > 0 && written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
+    if (const auto account = isLost ? accountLeft(run, session) : std::optional<Ended>(); account) end.ended = *account;
     SessionEnd now = judge(facts);
     if (now.state == State::Stopping && !life.supervisor && live) tellStoppedWorker(run, *live, now);
     return {now.state, now.why, written.elsewhere.empty()};

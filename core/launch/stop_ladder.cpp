@@ -48,15 +48,15 @@ double StopLadder::secondsLeft(std::int64_t nowNs) const {
     return std::max(0.0, static_cast<double>(then - nowNs) / 1e9);
 }
 
-std::string StopLadder::text(std::int64_t nowNs) const {
-    const std::string left = " in " + std::to_string(static_cast<int>(secondsLeft(nowNs) + 0.5)) + " s";
+std::optional<Stopping> StopLadder::stopping(std::int64_t nowNs) const {
+    const auto at = [&](StopStage stage) { return Stopping{stage, secondsLeft(nowNs), m_discard}; };
     switch (m_stage) {
-        case Stage::None: return {};
-        case Stage::Asked: return std::string(m_discard ? "asked to stop without saving" : "asked to save and stop") + "; SIGTERM" + (m_saving ? " at the latest" : "") + left;
-        case Stage::Terminated: return "told to leave at once (SIGTERM); SIGKILL" + left;
-        case Stage::Killed: return "ended by SIGKILL";
+        case Stage::None: return std::nullopt;
+        case Stage::Asked: return at(StopStage::Asked);
+        case Stage::Terminated: return at(StopStage::ToldToLeave);
+        case Stage::Killed: return at(StopStage::Killed);
     }
-    return {};
+    return std::nullopt;
 }
 
 std::string StopLadder::reason() const {

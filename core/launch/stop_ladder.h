@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launch/hang_doctor.h"
+#include "launch/stopping.h"
 
 #include <cstdint>
 #include <optional>
@@ -26,16 +27,16 @@ public:
     Stage stage() const { return m_stage; }
     bool discards() const { return m_discard; }
     bool isHurried() const { return m_hurried; }
-    /// "asked to save and stop; SIGTERM in 52 s", empty before a wish.
-    std::string text(std::int64_t nowNs) const;
     /// Why a worker that was killed by this ladder had to be.
     std::string reason() const;
-    double secondsLeft(std::int64_t nowNs) const;
+    /// Nothing before it was asked; of what the workers do until they are told to leave it knows nothing.
+    std::optional<Stopping> stopping(std::int64_t nowNs) const;
 
     static constexpr int kAskSeconds = 60, kDiscardSeconds = 10, kTermSeconds = 15, kHurrySeconds = 3, kSavingSeconds = 900;
 
 private:
     void enter(Stage stage, std::int64_t nowNs, std::int64_t seconds);
+    double secondsLeft(std::int64_t nowNs) const;
 
     Stage m_stage = Stage::None;
     bool m_discard = false, m_hurried = false, m_listens = true, m_saving = false;

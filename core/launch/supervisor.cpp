@@ -10,21 +10,20 @@ static constexpr int kTurnMilliseconds = 25;
 
 ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
     ExitCode code = ExitCode::Failed;
-    while (current.session > 0) {
+    do {
         Session session(current);
         log::toFile(session.run().supervisorLog());
         const auto opened = session.open();
         if (!opened) log::error(opened.error().text());
         while (opened && session.turn(kTurnMilliseconds)) {}
         code = session.close(opened ? nullptr : &opened.error());
-        current.session = session.next();
-        current.wentBack = session.isRestart() ? std::string() : session.whyNext();
-        current.restarted = session.isRestart() ? session.whyNext() : std::string();
+        current.byItself = session.next();
+        current.session = current.byItself ? current.byItself->session : 0;
         current.crashes = session.crashes();
-        current.before = session.isRestart() ? session.before() : nullptr;
+        current.before = current.byItself && current.byItself->kind == Next::Kind::Restarted ? session.before() : nullptr;
         current.readyFd = -1;
-        current.notice = session.nextNotice();
-    }
+        current.notice = current.byItself ? current.byItself->notice : std::string();
+    } while (current.byItself);
     { const rundir::RunLock letGo = std::move(lock); }  // held until here: whoever finds it free finds the exit record too
     // Whatever became of the keeper: the end of a run wakes the queue that waits for its device. A keeper must not inherit it.
     current.devices.reset();

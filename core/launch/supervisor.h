@@ -82,13 +82,14 @@
 // rolled_back {"checkpoint": folder, "step": n, "learning_rate": "5e-05", "roll_backs": n, "why": sentence} in the session
 // that begins there.
 // "counters" is the object of rundir/FORMAT.md.
-// Thread: run() uses the calling thread for everything.
+// Thread: superviseSession() uses the calling thread for everything.
 #pragma once
 
 #include "base/exit_code.h"
 #include "base/result.h"
 #include "launch/device_lock.h"
 #include "launch/restart.h"
+#include "launch/stopping.h"
 #include "rundir/run_folder.h"
 
 #include <cstdint>
@@ -109,7 +110,7 @@ struct Glance {
     std::optional<double> loss, learningRate, samplesPerSecond;
     std::optional<double> secondsLeft;         ///< nothing while it is still measured
     std::vector<std::string> said;             ///< warnings, failures and the report of a resume since the last one
-    std::string stopping;                      ///< "asked to save and stop; SIGTERM in 52 s", or empty
+    std::optional<Stopping> stopping;
 };
 
 /// A script that runs already and starts its own recorder.
@@ -128,8 +129,7 @@ struct SupervisorOptions {
     std::shared_ptr<const DeviceLocks> devices = {};  ///< of a run from the queue; else its devices are shared as long as it runs
     std::vector<Crash> crashes = {};           ///< of workers in the sessions before, under this supervisor
     std::shared_ptr<const rundir::Summary> before = {};   ///< of a session after a crash: the run as it was before the one that crashed
-    std::string restarted = {};                ///< why this session begins by itself after a crash, or empty
-    std::string wentBack = {};                 ///< why the run went back by itself to where this session begins, or empty
+    std::optional<Next> byItself = {};         ///< how the run came to go on in this session by itself
 };
 
 /// Keeps SIGTERM, SIGINT and SIGHUP waiting from here on, so that one which comes while a run is being made is heard by

@@ -22,7 +22,7 @@ bool undo(const rundir::RunFolder& run, SessionRecord& ended) {
     int before = ended.number - 1;
     for (bool found = isAsked(ended); !found; --before) {
         auto record = rundir::readSession(run, before);
-        const bool isRestart = (between.empty() ? ended : between.back()).verb == "continue";
+        const bool isRestart = (between.empty() ? ended : between.back()).verb == "restart";
         if (!record || !isRestart || !madeNothing(*record) || record->undone) return false;
         found = isAsked(*record);
         between.push_back(std::move(*record));

@@ -253,7 +253,7 @@ static Result<int> planStartOver(const RunFolder& run, int newest, const std::ve
     LATHE_TRY_ASSIGN(const int last, rundir::readNewestSession(run));
     SessionRecord record;
     record.number = last + 1;
-    record.verb = "restart";
+    record.verb = "start-over";
     record.startedNs = wall();
     record.weightsOnly = before.weightsOnly;
     if (before.weightsOnly) record.checkpoint = before.checkpoint;
@@ -362,7 +362,7 @@ Result<PlannedSession> planRestart(const RunFolder& run, bool fromTheStart) {
         return PlannedSession{session, {}};
     }
     return planFromNewest(run, kAny, "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
-        return planSession(run, "continue", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest), Asker::Supervisor);
+        return planSession(run, "restart", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest), Asker::Supervisor);
     });
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t kRememberedClients = 256;
 constexpr int kMessagesPerPoll = 16;              // of one client, so that none can starve the recorder
 constexpr std::int64_t kProtocolVersion = 1;
 constexpr std::int64_t kNoRequest = 0;             // id of the reply to what is no request that can be answered
-constexpr std::array kVerbs{"attach", "save-now", "pause", "unpause", "stop-and-save", "discard", "pin", "status", "release"};
+constexpr std::array kVerbs{"attach", "save-now", "pause", "unpause", "stop-and-save", "discard", "status", "release"};
 
 /// A sentence when the other side speaks another version, or none at all.
 std::optional<std::string> versionProblem(const nlohmann::json& message, const char* what) {
@@ -45,12 +45,11 @@ Result<Request> parseRequest(const std::string& message) {
     if (!json.is_object()) return notUnderstood;
     if (auto problem = versionProblem(json, "request")) return Error{ErrorCode::Version, std::move(*problem), {}, {}};
     Request request;
-    const auto client = json.find("client"), id = json.find("id"), verb = json.find("verb"), argument = json.find("argument");
+    const auto client = json.find("client"), id = json.find("id"), verb = json.find("verb");
     if (client == json.end() || !client->is_string() || id == json.end() || !id->is_number_integer() || verb == json.end() || !verb->is_string())
         return notUnderstood;
     request.client = client->get<std::string>();
     request.id = id->get<std::int64_t>();
-    if (argument != json.end() && argument->is_string()) request.argument = argument->get<std::string>();
     for (std::size_t i = 0; i < kVerbs.size(); ++i)
         if (*verb == kVerbs[i]) {
             request.verb = static_cast<Verb>(i);
@@ -229,11 +228,11 @@ Result<int> ControlClient::takeSegmentFd() {
     return std::exchange(m_impl->segmentFd, -1);
 }
 
-Result<Reply> ControlClient::ask(Verb verb, const std::string& argument, int timeoutMs) {
+Result<Reply> ControlClient::ask(Verb verb, int timeoutMs) {
     const Error gone{ErrorCode::NotFound, "The run's supervisor has gone", {}, {}};
     if (m_impl->fd < 0) return gone;
     const std::int64_t id = ++m_impl->lastId;
-    const nlohmann::json request{{"version", kProtocolVersion}, {"client", m_impl->client}, {"id", id}, {"verb", kVerbs[static_cast<std::size_t>(verb)]}, {"argument", argument}};
+    const nlohmann::json request{{"version", kProtocolVersion}, {"client", m_impl->client}, {"id", id}, {"verb", kVerbs[static_cast<std::size_t>(verb)]}};
     if (!sendMessage(m_impl->fd, request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), -1)) {
         m_impl->disconnect();
         return gone;

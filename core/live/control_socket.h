@@ -14,13 +14,12 @@
 namespace lathe::live {
 
 /// Release: pause, and once that is saved let the workers go; where it cannot be saved it stays a pause.
-enum class Verb { Attach, SaveNow, Pause, Unpause, StopAndSave, Discard, Pin, Status, Release };
+enum class Verb { Attach, SaveNow, Pause, Unpause, StopAndSave, Discard, Status, Release };
 
 struct Request {
     std::string client;   ///< random id of the client; (client, id) is answered once and remembered
     std::int64_t id = 0;
     Verb verb = Verb::Status;
-    std::string argument;
 };
 
 struct Reply {
@@ -53,7 +52,7 @@ public:
     /// The session's segment, read-only; the caller owns the descriptor.
     Result<int> takeSegmentFd();
     /// Sends and waits up to `timeoutMs` for the answer. Repeating a request with the same id is harmless.
-    Result<Reply> ask(Verb verb, const std::string& argument = {}, int timeoutMs = 5000);
+    Result<Reply> ask(Verb verb, int timeoutMs = 5000);
     bool connected() const;
     struct Impl;
     explicit ControlClient(std::unique_ptr<Impl> impl);

@@ -18,26 +18,43 @@ using nlohmann::json;
 
 static constexpr std::uint64_t kMaxRecordBytes = 4u << 20;
 
-static constexpr std::array<std::pair<State, std::string_view>, 14> kStates = {{
-    {State::Queued, "queued"}, {State::Starting, "starting"}, {State::Running, "running"}, {State::Paused, "paused"},
-    {State::Stopping, "stopping"}, {State::Completed, "completed"}, {State::Stopped, "stopped"}, {State::Cancelled, "cancelled"},
-    {State::Failed, "failed"}, {State::Killed, "killed"}, {State::OutOfMemory, "out of memory"}, {State::Diverged, "diverged"},
-    {State::Interrupted, "interrupted"}, {State::Lost, "lost"},
-}};
-
-std::string_view name(State state) {
-    for (const auto& [known, word] : kStates) {
-        if (known == state) return word;
+/// All that the program at large knows of a state. Without a default: a new one is asked for by the compiler.
+struct StateFacts {
+    std::string_view word;          ///< empty: there is no such state
+    bool isAlive = false, isTrouble = false;
+    ExitCode exit = ExitCode::Completed;
+};
+static constexpr StateFacts factsOf(State state) {
+    switch (state) {
+        case State::Queued: return {"queued"};
+        case State::Starting: return {"starting", true};
+        case State::Running: return {"running", true};
+        case State::Paused: return {"paused", true};
+        case State::Stopping: return {"stopping", true};
+        case State::Completed: return {"completed"};
+        case State::Stopped: return {"stopped", false, false, ExitCode::Stopped};
+        case State::Cancelled: return {"cancelled", false, false, ExitCode::Stopped};
+        case State::Failed: return {"failed", false, true, ExitCode::Failed};
+        case State::Killed: return {"killed", false, true, ExitCode::Interrupted};
+        case State::OutOfMemory: return {"out of memory", false, true, ExitCode::OutOfMemory};
+        case State::Diverged: return {"diverged", false, true, ExitCode::Diverged};
+        case State::Interrupted: return {"interrupted", false, true, ExitCode::Interrupted};
+        case State::Lost: return {"lost", false, true, ExitCode::Interrupted};
     }
-    return "lost";
+    return {};
 }
+
+std::string_view name(State state) { return factsOf(state).word; }
 
 std::optional<State> stateFrom(std::string_view word) {
-    for (const auto& [state, known] : kStates) {
-        if (known == word) return state;
-    }
+    for (int i = 0; !factsOf(static_cast<State>(i)).word.empty(); ++i)
+        if (factsOf(static_cast<State>(i)).word == word) return static_cast<State>(i);
     return std::nullopt;
 }
+
+bool isAlive(State state) { return factsOf(state).isAlive; }
+bool isTrouble(State state) { return factsOf(state).isTrouble; }
+ExitCode exitCodeOf(State state) { return factsOf(state).exit; }
 
 static constexpr std::array<std::pair<RunKind, std::string_view>, 2> kKinds = {{{RunKind::Started, "started"}, {RunKind::Imported, "imported"}}};
 
@@ -53,34 +70,6 @@ std::optional<RunKind> runKindFrom(std::string_view word) {
         if (known == word) return kind;
     }
     return std::nullopt;
-}
-
-bool isAlive(State state) {
-    return state == State::Starting || state == State::Running || state == State::Paused || state == State::Stopping;
-}
-
-bool isTrouble(State state) {
-    switch (state) {
-        case State::Queued:
-        case State::Completed:
-        case State::Stopped:
-        case State::Cancelled: return false;
-        default: return !isAlive(state);
-    }
-}
-
-ExitCode exitCodeOf(State state) {
-    switch (state) {
-        case State::Failed: return ExitCode::Failed;
-        case State::Stopped:
-        case State::Cancelled: return ExitCode::Stopped;
-        case State::Killed:
-        case State::Interrupted:
-        case State::Lost: return ExitCode::Interrupted;
-        case State::Diverged: return ExitCode::Diverged;
-        case State::OutOfMemory: return ExitCode::OutOfMemory;
-        default: return ExitCode::Completed;
-    }
 }
 
 static Result<json> readRecord(const std::filesystem::path& file) {

@@ -133,8 +133,8 @@ struct RunManifest {
     std::string program;     ///< version and build of the program that made it
 };
 
-/// sessions/<n>.json: the plan of a session when it begins, its exit record once it ended (`state` set).
-/// What an update after a checkpoint must give for a session that goes on from there: see engine/train/probe.h.
+/// What an update after a checkpoint must give for a session that goes on
+/// from there: see engine/train/probe.h.
 struct ExpectedUpdate {
     std::int64_t attempt = 0;
     std::string samples, loss, gradNorm;
@@ -153,10 +153,10 @@ struct HangRecord {
     bool operator==(const HangRecord&) const = default;
 };
 
-struct SessionRecord {
+struct SessionRecord {   ///< sessions/<n>.json: the plan of a session when it begins, its exit record once it ended (`state` set)
     int format = kRunFormat;
     int number = 1;
-    std::string verb;                  ///< start | continue | roll-back | fork | start-from-weights | restart
+    std::string verb;                  ///< start | continue | restart (after a crash) | roll-back | fork | start-from-weights | start-over (nothing to go on from; restart in older files)
     int parentSession = 0;             ///< 0: none
     std::int64_t parentAttempt = 0;
     std::string checkpoint;            ///< folder name below checkpoints/ to load; empty: fresh

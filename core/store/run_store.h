@@ -41,7 +41,7 @@ struct SessionRow {
     std::int32_t number = 0;
     std::int32_t parentSession = 0;     ///< 0: none
     std::int64_t parentAttempt = 0;     ///< points of the parent up to and including this attempt belong to this line
-    std::string verb;                   ///< start | continue | roll-back | fork | start-from-weights | restart
+    std::string verb;                   ///< as in sessions/N.json
     std::int64_t startedNs = 0, endedNs = 0;
     std::int64_t firstStep = 0, lastStep = 0;
     std::string end;                    ///< state word, empty while it runs

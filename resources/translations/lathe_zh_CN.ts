@@ -930,7 +930,11 @@
         </message>
         <message>
             <source>restarted</source>
-            <translation>重新开始</translation>
+            <translation>自动重启</translation>
+        </message>
+        <message>
+            <source>started over</source>
+            <translation>从头重新开始</translation>
         </message>
         <message>
             <source>forked</source>

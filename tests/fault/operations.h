@@ -6,6 +6,8 @@
 
 #include "launch/identity.h"
 #include "launch/retention.h"
+#include "launch/session_row.h"
+#include "launch/write_end.h"
 #include "live/segment.h"
 #include "live/spill.h"
 #include "ring_script.h"
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace lathe::test {
 
@@ -147,7 +150,9 @@ inline void interrupted(const stdfs::path& workspace) {
     live.session = 1;
     live.supervisor = {launch::hostName(), "a boot long ago", 4'000'000, 1, "x"};
     if (!rundir::writeLive(disk(), run, live).ok() || !makeFolders(disk(), run.checkpoints() / ".s001-000000060").ok()) std::abort();
-    if (!replaceFile(disk(), run.root() / "summary.json.tmp-3999999-0", "{").ok()) std::abort();
+    const std::string tail = ".tmp-" + std::to_string(::getpid()) + "-0";   // also where the pid of who left it went to somebody else
+    for (const stdfs::path& file : {run.summaryJson(), run.checkpoints() / "s001-000000050/verified.json"})
+        if (!replaceFile(disk(), file.string() + tail, "{").ok()) std::abort();
 }
 
 inline Operation settling() {
@@ -231,23 +236,41 @@ inline Operation pinning() {
             }};
 }
 
-/// Ends a session as the supervisor does: record, summary, live.json.
+/// As the supervisor does it.
+inline Result<void> endFirstSession(const RunFolder& run) {
+    LATHE_TRY_ASSIGN(rundir::SessionRecord record, rundir::readSession(run, 1));
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummary(run));
+    record.state = summary.state = rundir::State::Completed;
+    LATHE_TRY_ASSIGN(const auto writer, store::RunWriter::open(run.database()));
+    return launch::writeEnd(disk(), run, record, summary, {writer.get(), launch::rowOf(record), false});
+}
+
 inline Operation ending() {
-    return {"writing how a session ended", interrupted,
+    return {"writing how a session ended", interrupted, [](const stdfs::path& workspace) { return told(endFirstSession(onlyRun(workspace))); },
+            [](const stdfs::path& workspace, Ending how, const std::string& said) -> std::string {
+                if (std::string problem = hasCheckpoints(5, 5)(workspace, how, said); !problem.empty()) return problem;
+                const auto standing = launch::standingOf(onlyRun(workspace));
+                if (standing.why.find("before its worker started") != std::string::npos) return "it is told as never begun";
+                return isDone(how) && standing.state != rundir::State::Completed ? "it is told as done and was not" : "";
+            }};
+}
+
+/// The next session is planned before; whoever comes next finds an end of each that was begun or planned.
+inline Operation endingWithARestartPlanned() {
+    return {"ending with a restart planned", interrupted,
             [](const stdfs::path& workspace) { return told([&]() -> Result<void> {
                 const RunFolder run = onlyRun(workspace);
-                LATHE_TRY_ASSIGN(rundir::SessionRecord record, rundir::readSession(run, 1));
-                record.state = rundir::State::Completed;
-                LATHE_TRY(rundir::writeSession(disk(), run, record));
-                LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummary(run));
-                summary.state = rundir::State::Completed;
-                LATHE_TRY(rundir::writeSummary(disk(), run, summary));
-                return rundir::removeLive(disk(), run);
+                LATHE_TRY(launch::planRestart(run));
+                return endFirstSession(run);
             }()); },
             [](const stdfs::path& workspace, Ending how, const std::string& said) -> std::string {
                 if (std::string problem = hasCheckpoints(5, 5)(workspace, how, said); !problem.empty()) return problem;
                 const RunFolder run = onlyRun(workspace);
-                return isDone(how) && launch::standingOf(run).state != rundir::State::Completed ? "it is told as done and was not" : "";
+                if (const auto settled = launch::takeRun(run); !settled.ok()) return settled.error().text();
+                for (int session = 1; session <= rundir::newestSession(run); ++session)
+                    if (const auto record = rundir::readSession(run, session); !record->state) return "session " + std::to_string(session) + " has no end";
+                if (isDone(how) && rundir::readSession(run, 1)->state != rundir::State::Completed) return "it is told as done and was not";
+                return {};
             }};
 }
 
@@ -288,7 +311,7 @@ inline Operation tidy(Operation operation) {
 
 inline const std::vector<Operation>& operations() {
     static const std::vector<Operation> all = {
-        tidy(makingARun()), tidy(makingTheFirstRun()), pruning(), tidy(rollingBack()), tidy(settling()), tidy(recording()), tidy(migrating()), pinning(), ending(), indexing(),
+        tidy(makingARun()), tidy(makingTheFirstRun()), pruning(), tidy(rollingBack()), tidy(settling()), tidy(recording()), tidy(migrating()), pinning(), ending(), endingWithARestartPlanned(), indexing(),
         trainer("deleting a run", {"delete", "latest"}, [](const stdfs::path& workspace) { endedRun(workspace); }, isInOnePlace("runs", "trash")),
         trainer("restoring a run", {"restore", "small"}, inTheTrash, isInOnePlace("trash", "runs")),
         trainer("deleting a checkpoint", {"delete", "latest@20"}, [](const stdfs::path& workspace) { endedRun(workspace); }, hasCheckpoints(5, 4)),

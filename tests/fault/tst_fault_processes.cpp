@@ -26,6 +26,7 @@ std::string judged(const std::filesystem::path& workspace, Ending ending, const 
         if (standing.state != rundir::State::Completed && isEmptyRecord(run)) continue;
         if (std::string problem = problemOf(run); !problem.empty()) return run.name() + ": " + problem;
         if (rundir::isAlive(standing.state)) return run.name() + " is told as " + std::string(rundir::name(standing.state)) + " and nobody is there";
+        if (rowsOf(run) > 0 && standing.why.find("before its worker started") != std::string::npos) return "it has points and is told as never begun";
         if (standing.state == rundir::State::Completed) static_cast<void>(launch::settleToRead(run));   // as whoever reads it does: a lost supervisor's points lie beside the record
         if (standing.state == rundir::State::Completed && rowsOf(run) < 200) return "completed with " + std::to_string(rowsOf(run)) + " of 200 points";
         if (std::filesystem::exists(run.database()) && rowsOf(run) < 0) return "its points have a hole";

@@ -19,6 +19,7 @@
 //   flood N         N MiB to standard error
 //   deaf            ignores everything but SIGKILL from here on, for ever
 //   hold FILE       waits until FILE exists
+//   rank K STEP     a step of rank K alone
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/hash.h"
@@ -52,11 +53,11 @@ static std::atomic<int> g_signals{0};
 
 class FakeWorker {
 public:
-    FakeWorker(const stdfs::path& run, int session, int segmentFd)
-        : m_run(rundir::RunFolder(run).held()), m_session(session), m_workers(rundir::RunLock::acquire(m_run.workersLock(), true)),
+    FakeWorker(const stdfs::path& run, int session, int rank, int segmentFd)
+        : m_run(rundir::RunFolder(run).held()), m_session(session), m_rank(rank), m_workers(rundir::RunLock::acquire(m_run.workersLock(), true)),
           m_segment(live::Segment::open(segmentFd, true)) {
         if (!m_workers || !m_segment) std::_Exit(99);
-        m_spiller = std::make_unique<live::Spiller>(**m_segment, 0, m_run.spill(), session);
+        m_spiller = std::make_unique<live::Spiller>(**m_segment, m_rank, m_run.spill(), session);
         const auto record = rundir::readSession(m_run, session);
         if (record && !record->checkpoint.empty() && !record->weightsOnly)
             m_counters = rundir::readCheckpoint(m_run.checkpoints() / record->checkpoint)->counters;
@@ -145,6 +146,9 @@ private:
         } else if (verb == "hold") {
             words >> text;
             while (!stdfs::exists(text)) pauseFor(5);
+        } else if (verb == "rank") {
+            words >> number >> text;
+            if (number == m_rank) perform(text, words);
         }
     }
 
@@ -163,7 +167,7 @@ private:
     std::string name() const { return rundir::checkpointName(m_session, m_counters.globalStep); }
 
     void write(live::FrameType type) {
-        if (!(*m_segment)->write(0, type, m_payload)) std::_Exit(98);
+        if (!(*m_segment)->write(m_rank, type, m_payload)) std::_Exit(98);
     }
 
     void event(const std::string& kind, const std::string& text, const json& facts) {
@@ -182,7 +186,7 @@ private:
         beat.spilledFrames = m_spiller->spilledFrames();
         beat.lostFrames = m_spiller->lostFrames();
         beat.pid = ::getpid();
-        (*m_segment)->beat(0, beat);
+        (*m_segment)->beat(m_rank, beat);
     }
 
     void update() {
@@ -245,7 +249,7 @@ private:
         manifest.session = m_session;
         manifest.counters = m_counters;
         manifest.wallNs = Clock::system().wallNs();
-        manifest.lastFrame[0] = (*m_segment)->lastSequence(0);
+        manifest.lastFrame[m_rank] = (*m_segment)->lastSequence(m_rank);
         if (!m_metric.empty()) manifest.metrics["eval/accuracy"] = m_metric;
         manifest.best = m_best;
         manifest.files = {{"model-00000.safetensors", model.size(), hashHex(std::as_bytes(std::span(model)))},
@@ -258,7 +262,7 @@ private:
             return event("save_failed", "The disk refused", {});
         }
         ++m_durable;
-        while (!supervisorGone() && (*m_segment)->recordedSequence(0) < manifest.lastFrame[0]) {
+        while (!supervisorGone() && (*m_segment)->recordedSequence(m_rank) < manifest.lastFrame[m_rank]) {
             beat(live::Phase::Saving);
             pauseFor(1);
         }
@@ -278,7 +282,7 @@ private:
     }
 
     rundir::RunFolder m_run;
-    int m_session;
+    int m_session, m_rank;
     Result<rundir::RunLock> m_workers;
     Result<std::unique_ptr<live::Segment>> m_segment;
     std::unique_ptr<live::Spiller> m_spiller;
@@ -300,7 +304,7 @@ int main(int argc, char** argv) {
     if (verb == "eval") return std::puts(R"({"metrics": {"eval/loss": "0.5"}})") < 0;
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, [](int) { ++g_signals; });
     const char* script = std::getenv("LATHE_FAKE_SCRIPT");
-    FakeWorker worker(options["--run"], std::atoi(options["--session"].c_str()), std::atoi(options["--segment-fd"].c_str()));
+    FakeWorker worker(options["--run"], std::atoi(options["--session"].c_str()), std::atoi(options["--rank"].c_str()), std::atoi(options["--segment-fd"].c_str()));
     worker.play(script != nullptr ? script : "train");
     return 0;
 }

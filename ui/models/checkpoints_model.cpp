@@ -26,6 +26,7 @@ QString verbText(const std::string& verb) {
     if (verb == "continue") return CheckpointsModel::tr("continued");
     if (verb == "roll-back") return CheckpointsModel::tr("rolled back");
     if (verb == "restart") return CheckpointsModel::tr("restarted");
+    if (verb == "start-over") return CheckpointsModel::tr("started over");
     if (verb == "fork") return CheckpointsModel::tr("forked");
     if (verb == "start-from-weights") return CheckpointsModel::tr("started from weights");
     return CheckpointsModel::tr("started");

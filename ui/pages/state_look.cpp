@@ -27,23 +27,26 @@ theme::Tone stateTone(State state) {
     return theme::Tone::Muted;
 }
 
-static QString stageText(const session::StopStage& now, const session::RunSession& session) {
+static QString stageText(launch::StopStage stage, const session::RunSession& session) {
+    using Stage = launch::StopStage;
     const QString step = QLocale().toString(qint64(session.counters().globalStep.value()));
-    if (now.stage == QLatin1String("asked")) return QCoreApplication::translate("StopStage", "asked to stop");
-    if (now.stage == QLatin1String("finishing the update")) return QCoreApplication::translate("StopStage", "finishing the update after %1").arg(step);
-    if (now.stage == QLatin1String("saving")) return QCoreApplication::translate("StopStage", "saving step %1").arg(step);
-    if (now.stage == QLatin1String("leaving")) return QCoreApplication::translate("StopStage", "leaving");
-    if (now.stage == QLatin1String("told to leave")) return QCoreApplication::translate("StopStage", "told to leave at once");
-    if (now.stage == QLatin1String("killed")) return QCoreApplication::translate("StopStage", "ended by force");
-    return now.text;
+    switch (stage) {
+    case Stage::Asked: return QCoreApplication::translate("StopStage", "asked to stop");
+    case Stage::FinishingUpdate: return QCoreApplication::translate("StopStage", "finishing the update after %1").arg(step);
+    case Stage::Saving: return QCoreApplication::translate("StopStage", "saving step %1").arg(step);
+    case Stage::Leaving: return QCoreApplication::translate("StopStage", "leaving");
+    case Stage::ToldToLeave: return QCoreApplication::translate("StopStage", "told to leave at once");
+    case Stage::Killed: return QCoreApplication::translate("StopStage", "ended by force");
+    }
+    return {};
 }
 
 QString stopText(const session::RunSession& session) {
     const auto& now = session.stopStage();
     if (!now) return {};
-    QStringList parts{stageText(*now, session)};
+    QStringList parts{stageText(now->stage, session)};
     parts << QCoreApplication::translate("StopStage", "%1 s").arg(int(session.secondsSinceStop()));
-    if (const int left = int(now->secondsLeft + 0.5); left > 0 && now->text != parts.front())
+    if (const int left = int(now->secondsLeft + 0.5); left > 0)
         parts << (now->isForced() ? QCoreApplication::translate("StopStage", "ends by force in %1 s").arg(left) : QCoreApplication::translate("StopStage", "told to leave in %1 s").arg(left));
     return parts.join(QStringLiteral(" · "));
 }

@@ -29,7 +29,7 @@ std::int64_t stampOfCheckpoints(const std::filesystem::path& folder) {
 
 static std::string statusOf(const rundir::RunFolder& run) {
     const auto client = live::ControlClient::connect(run.socket());
-    const auto reply = client.ok() ? (*client)->ask(live::Verb::Status, {}, kStatusPatienceMs) : Result<live::Reply>(client.error());
+    const auto reply = client.ok() ? (*client)->ask(live::Verb::Status, kStatusPatienceMs) : Result<live::Reply>(client.error());
     return reply.ok() ? reply->json : std::string();
 }
 

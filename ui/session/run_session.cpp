@@ -79,11 +79,11 @@ std::optional<Unsaved> unsavedFrom(const QJsonObject& status) {
     return Unsaved{qint64(unsaved.value(QStringLiteral("updates")).toDouble()), unsaved.value(QStringLiteral("seconds")).toDouble()};
 }
 
-std::optional<StopStage> stopStageFrom(const QJsonObject& status) {
+std::optional<launch::Stopping> stoppingFrom(const QJsonObject& status) {
     const QJsonObject stopping = status.value(QStringLiteral("stopping")).toObject();
     if (stopping.isEmpty()) return std::nullopt;
-    return StopStage{stopping.value(QStringLiteral("stage")).toString(), stopping.value(QStringLiteral("text")).toString(),
-                     stopping.value(QStringLiteral("seconds_left")).toDouble(), stopping.value(QStringLiteral("discards")).toBool()};
+    const auto stage = launch::stopStageFrom(stopping.value(QStringLiteral("stage")).toString().toStdString());
+    return launch::Stopping{stage.value_or(launch::StopStage::Asked), stopping.value(QStringLiteral("seconds_left")).toDouble(), stopping.value(QStringLiteral("discards")).toBool()};
 }
 
 /// What began each session: differs when there is a new one.
@@ -154,7 +154,7 @@ struct RunSession::Impl {
     std::vector<launch::PlannedCheckpoint> plan;
     std::unique_ptr<LiveFeed> feed;
     std::optional<live::Heartbeat> beat;
-    std::optional<StopStage> stopStage;
+    std::optional<launch::Stopping> stopStage;
     std::optional<Hang> hang;
     std::optional<Unsaved> unsaved;
     QElapsedTimer stopping;   ///< runs while the run stops
@@ -199,7 +199,7 @@ void RunSession::takeNew() {
     if (m_impl->feed) m_impl->tick();
 }
 
-const std::optional<StopStage>& RunSession::stopStage() const { return m_impl->stopStage; }
+const std::optional<launch::Stopping>& RunSession::stopStage() const { return m_impl->stopStage; }
 const std::optional<Unsaved>& RunSession::unsaved() const { return m_impl->unsaved; }
 const std::optional<Hang>& RunSession::hang() const { return m_impl->hang; }
 const std::optional<rundir::MemoryRecord>& RunSession::memory() const { return m_impl->facts.memory; }
@@ -264,7 +264,7 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
     const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
-    stopStage = stopStageFrom(status);
+    stopStage = stoppingFrom(status);
     hang = hangFrom(status);
     unsaved = unsavedFrom(status);
     if (!facts.problem.empty()) problem = toQt(facts.problem);

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include "base/counters.h"
+#include "launch/stopping.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"
@@ -37,15 +38,6 @@ struct Standing {
     PhaseNow phase;
     double heartbeatAge = 0;   ///< seconds since rank 0 last gave a sign of life (while attached)
     bool operator==(const Standing&) const = default;
-};
-
-/// How far a stop has come, as the supervisor tells it.
-struct StopStage {
-    QString stage;            ///< its word: "finishing the update", "saving" …; may be empty
-    QString text;             ///< its own sentence
-    double secondsLeft = 0;   ///< until the next, harder stage
-    bool discards = false;
-    bool isForced() const { return stage == QLatin1String("told to leave") || stage == QLatin1String("killed"); }
 };
 
 /// What ending now without a save would lose, as the supervisor tells it.
@@ -96,7 +88,7 @@ public:
     const Standing& standing() const;
     bool isAlive() const;
     /// Nothing while the run does not stop, or before its supervisor was heard.
-    const std::optional<StopStage>& stopStage() const;
+    const std::optional<launch::Stopping>& stopStage() const;   ///< how far a stop has come, as the supervisor tells it
     double secondsSinceStop() const;                 ///< since this window saw that it stops; 0 when it does not
     /// Nothing before the supervisor was heard, and for a program that keeps its own checkpoints.
     const std::optional<Unsaved>& unsaved() const;

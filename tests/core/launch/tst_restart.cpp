@@ -38,42 +38,115 @@ class TestRestart : public QObject {
 private Q_SLOTS:
     void soOftenAnHourAndNeverTheSameTwice() {
         std::vector<Crash> earlier;
-        QVERIFY(!launch::chooseRestart(earlier, {0, 10, "x"}, 0).goesOn);
-        QVERIFY(launch::chooseRestart(earlier, {0, 10, "x"}, 0).why.empty());   // nobody wished for it
+        QVERIFY(!launch::chooseRestart(earlier, {0, 10, "x"}, 0, false).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {0, 10, "x"}, 0, false).why.empty());   // nobody wished for it
         for (int crash = 0; crash < 3; ++crash) {
             const Crash now{crash * 10 * kMinute, 10 + crash, "x"};
-            QVERIFY(launch::chooseRestart(earlier, now, 3).goesOn);
+            QVERIFY(launch::chooseRestart(earlier, now, 3, false).goesOn);
             earlier.push_back(now);
         }
-        QVERIFY(!launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 3).goesOn);
-        QVERIFY(launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 4).goesOn);
-        QVERIFY(launch::chooseRestart(earlier, {60 * kMinute, 100, "x"}, 3).goesOn);     // the first is an hour ago
-        QVERIFY(!launch::chooseRestart(earlier, {500 * kMinute, 11, "x"}, 3).goesOn);    // the same crash once more
-        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 11, "y"}, 3).goesOn);
-        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 14, "x"}, 3).goesOn);
+        QVERIFY(!launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 3, false).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {59 * kMinute, 100, "x"}, 4, false).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {60 * kMinute, 100, "x"}, 3, false).goesOn);     // the first is an hour ago
+        QVERIFY(!launch::chooseRestart(earlier, {500 * kMinute, 11, "x"}, 3, false).goesOn);    // the same crash once more
+        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 11, "y"}, 3, false).goesOn);
+        QVERIFY(launch::chooseRestart(earlier, {500 * kMinute, 14, "x"}, 3, false).goesOn);
     }
     void onlyWhatNobodyExplainsIsACrash() {
-        launch::EndFacts end;
-        end.exit.signal = SIGSEGV;
-        QVERIFY(!launch::crashCause(end).empty());
-        launch::EndFacts changed = end;
-        changed.stopAsked = true;
-        QVERIFY(launch::crashCause(changed).empty());
-        changed = end;
-        changed.killedBy = "it did not get on for 300 s";
-        QVERIFY(launch::crashCause(changed).empty());
-        changed = end;
-        changed.isCommand = true;
-        QVERIFY(launch::crashCause(changed).empty());
-        changed = end;
-        changed.ended = launch::Ended{State::Failed, "no data", {}, {}, false, {}, {}};
-        QVERIFY(launch::crashCause(changed).empty());
-        changed = end;
-        changed.exit.signal = SIGKILL;
-        changed.systemRanOutOfMemory = true;
-        QVERIFY(launch::crashCause(changed).find("memory") != std::string::npos);
-        changed.exit = {0, {}, {}};
-        QVERIFY(!launch::crashCause(changed).empty());
+        launch::CrashFacts facts;
+        facts.end.exit.signal = SIGSEGV;
+        facts.attempt = 7;
+        QVERIFY(launch::crashOf(facts) && launch::crashOf(facts)->attempt == 7);
+        launch::CrashFacts changed = facts;
+        changed.end.stopAsked = true;
+        QVERIFY(!launch::crashOf(changed));
+        changed = facts;
+        changed.end.killedBy = "it did not get on for 300 s";
+        QVERIFY(!launch::crashOf(changed));
+        changed = facts;
+        changed.end.isCommand = true;
+        QVERIFY(!launch::crashOf(changed));
+        changed = facts;
+        changed.isReplay = true;
+        QVERIFY(!launch::crashOf(changed));
+        changed = facts;
+        changed.end.ended = launch::Ended{State::Failed, "no data", {}, {}, false, {}, {}};
+        QVERIFY(!launch::crashOf(changed));
+        changed = facts;
+        changed.end.exit.signal = SIGKILL;
+        changed.end.systemRanOutOfMemory = true;
+        QVERIFY(launch::crashOf(changed)->cause.find("memory") != std::string::npos);
+        changed.end.exit = {0, {}, {}};
+        QVERIFY(launch::crashOf(changed));
+    }
+    void aHangIsACrashUnlessAStopWasAskedFor() {
+        launch::CrashFacts facts;
+        facts.end.exit.signal = SIGKILL;
+        facts.end.killedBy = "it did not get on for 300 s";
+        facts.hang = rundir::HangRecord{1, 20, "forward and backward", "s1"};
+        facts.attempt = 21;
+        const auto crash = launch::crashOf(facts);
+        QVERIFY(crash && crash->attempt == 20);
+        facts.hang->stack = "s2";
+        QVERIFY(launch::crashOf(facts)->cause != crash->cause);
+        facts.end.stopAsked = true;
+        QVERIFY(!launch::crashOf(facts));
+        facts.end.stopAsked = false;
+        facts.isReplay = true;
+        QVERIFY(!launch::crashOf(facts));
+    }
+    void whoWantedItToStandStillIsAsked() {
+        QVERIFY(!launch::chooseRestart({}, {0, 10, "x"}, 3, true).goesOn);
+        QVERIFY(!launch::chooseRestart({}, {0, 10, "x"}, 3, true).why.empty());
+        QVERIFY(launch::chooseRestart({}, {0, 10, "x"}, 0, true).why.empty());
+    }
+    void itGoesBackOrGoesOnUnlessAStopWasAskedFor() {
+        int wentBack = 0, restarted = 0;
+        const launch::Planner plan{[&](std::int64_t notAfter) { return ++wentBack, launch::PlannedSession{static_cast<int>(notAfter), "one was damaged"}; },
+                                   [&](bool) { return ++restarted, launch::PlannedSession{2, {}}; }};
+        std::vector<Crash> crashes;
+        launch::NextFacts back;
+        back.crash.end.ended = launch::Ended{State::Stopped, "the loss is worse", {}, {}, false, launch::GoingBack{7}, {}};
+        back.goesBack = launch::GoingBack{7};
+        back.restartsPerHour = 3;
+        launch::NextFacts crashed;
+        crashed.crash.end.exit.signal = SIGSEGV;
+        crashed.restartsPerHour = 3;
+
+        launch::SessionEnd end{State::Stopped, "the loss is worse"};
+        auto next = launch::planNext(end, back, crashes, plan);
+        QVERIFY(next && next->kind == launch::Next::Kind::WentBack && next->session == 7 && next->why == end.why && next->notice == "one was damaged");
+        end = {State::Killed, "by signal 11"};
+        next = launch::planNext(end, crashed, crashes, plan);
+        QVERIFY(next && next->kind == launch::Next::Kind::Restarted && next->session == 2 && next->why == "by signal 11");
+        QCOMPARE(end.why, std::string("by signal 11. It goes on by itself, restart 1 of at most 3 an hour"));
+        QCOMPARE(crashes.size(), std::size_t{1});
+
+        for (launch::NextFacts* facts : {&back, &crashed}) facts->crash.end.stopAsked = true;
+        const launch::SessionEnd stopped{State::Stopped, "on request"}, killed{State::Killed, "by signal 11"};
+        end = stopped;
+        QVERIFY(!launch::planNext(end, back, crashes, plan) && end == stopped);
+        end = killed;
+        QVERIFY(!launch::planNext(end, crashed, crashes, plan) && end == killed);
+        QVERIFY(wentBack == 1 && restarted == 1 && crashes.size() == 1);
+    }
+    void whatCannotBePlannedIsTold() {
+        const Error none{ErrorCode::NotFound, "There is no checkpoint", {}, {}};
+        const launch::Planner plan{[&](std::int64_t) { return Result<launch::PlannedSession>(none); }, [&](bool) { return Result<launch::PlannedSession>(none); }};
+        std::vector<Crash> crashes;
+        launch::NextFacts facts;
+        facts.goesBack = launch::GoingBack{7};
+        facts.restartsPerHour = 3;
+        facts.crash.end.ended = launch::Ended{State::Stopped, "worse", {}, {}, false, facts.goesBack, {}};
+        launch::SessionEnd end{State::Stopped, "worse"};
+        QVERIFY(!launch::planNext(end, facts, crashes, plan) && end.state == State::Diverged);
+        QVERIFY2(end.why.starts_with("worse. It cannot go back: There is no checkpoint"), end.why.c_str());
+        facts = {};
+        facts.restartsPerHour = 3;
+        facts.crash.end.exit.signal = SIGSEGV;
+        end = {State::Killed, "by signal 11"};
+        QVERIFY(!launch::planNext(end, facts, crashes, plan) && crashes.empty());
+        QCOMPARE(end.why, std::string("by signal 11. It does not go on by itself: There is no checkpoint"));
     }
     void aCrashedRunGoesOnFromItsLastCheckpoint() {
         const auto workspace = fresh({});
@@ -87,6 +160,7 @@ private Q_SLOTS:
         QVERIFY2(crashed->why.find("It goes on by itself, restart 1 of at most 3 an hour") != std::string::npos, crashed->why.c_str());
         QCOMPARE(next->checkpoint, std::string("s001-000000010"));
         QCOMPARE(next->parentAttempt, std::int64_t{10});
+        QCOMPARE(next->verb, std::string("restart"));
         QVERIFY(next->state == State::Completed);
         const auto kinds = eventKinds(run);
         QCOMPARE(std::count(kinds.begin(), kinds.end(), "restarted"), 1);
@@ -115,7 +189,7 @@ private Q_SLOTS:
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 5);
         const auto run = workspace->latest();
         QCOMPARE(rundir::newestSession(run), 2);
-        QVERIFY(rundir::readSession(run, 2)->verb == "restart" && rundir::readSession(run, 2)->checkpoint.empty());
+        QVERIFY(rundir::readSession(run, 2)->verb == "start-over" && rundir::readSession(run, 2)->checkpoint.empty());
         QVERIFY2(why(run, 1).find("It goes on by itself, restart 1 of at most 3") != std::string::npos, why(run, 1).c_str());
         QVERIFY2(why(run, 2).find("would only come once more") != std::string::npos, why(run, 2).c_str());
         QVERIFY2(textOf(run, "restarted").starts_with("Begins again by itself from the start"), textOf(run, "restarted").c_str());
@@ -166,7 +240,22 @@ private Q_SLOTS:
         ::kill(static_cast<pid_t>((*rundir::readLive(run))->workers.at(0).pid), SIGKILL);
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Killed && !rundir::RunLock::isHeld(run.lock()); }));
         QCOMPARE(rundir::newestSession(run), 1);
-        QVERIFY2(why(run, 1).find("since it was paused") != std::string::npos, why(run, 1).c_str());
+        QVERIFY2(why(run, 1).find("It was paused") != std::string::npos, why(run, 1).c_str());
+        nothingIsLeft(run);
+    }
+    /// While the others still have a moment to say how they ended.
+    void aStopWhileAHungRunIsBeingEndedStands() {
+        const auto workspace = fresh("points 20; rank 0 save; rank 1 hold /nowhere; train");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach", "--set", "parallel.ranks=2", "--set", "accumulation.micro_batches=2", "--set", "parallel.wait_seconds=1"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { const auto live = rundir::readLive(run); return live && *live; }));
+        const auto hung = (*rundir::readLive(run))->workers.at(1).pid;
+        QVERIFY(eventually([&] { return !processLives(hung); }));
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, static_cast<int>(ExitCode::Interrupted));   // as it ended
+        QVERIFY(eventually([&] { return !rundir::isAlive(launch::standingOf(run).state); }));
+        QCOMPARE(rundir::newestSession(run), 1);
+        QVERIFY2(why(run, 1).starts_with("Rank 1: ") && why(run, 1).find("goes on by itself") == std::string::npos, why(run, 1).c_str());
+        QCOMPARE(launch::newestOnLine(run).substr(0, 5), std::string("s001-"));
         nothingIsLeft(run);
     }
     void aRestartedRunIsStoppedAsAnyOther() {

@@ -200,6 +200,10 @@ private Q_SLOTS:
         facts.end.ended.reset();
         facts.written.wasUp = false;
         QCOMPARE(launch::judge(facts).why, std::string("It was interrupted before its worker started"));
+        facts.written.wasNext = true;
+        QCOMPARE(launch::judge(facts).why, std::string("Its supervisor was lost before this session began"));
+        facts.written.sameBoot = false;
+        QCOMPARE(launch::judge(facts).why, std::string("The machine was restarted before this session began"));
     }
 
     void aDamagedAccountIsNone() {

@@ -5,6 +5,7 @@
 #include "base/file_system.h"
 #include "launch/notify.h"
 #include "launch/stop_ladder.h"
+#include "launch/stopping.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
@@ -52,7 +53,8 @@ private Q_SLOTS:
         using Stage = launch::StopLadder::Stage;
         ladder.ask(false, 0);
         QVERIFY(ladder.advance(59 * kSecond, false) == Stage::None && ladder.stage() == Stage::Asked);
-        QCOMPARE(ladder.text(8 * kSecond), std::string("asked to save and stop; SIGTERM in 52 s"));
+        QCOMPARE(ladder.stopping(8 * kSecond)->secondsLeft, 52.0);
+        QCOMPARE(launch::sentenceOf(*ladder.stopping(8 * kSecond)), std::string("asked to save and stop; SIGTERM in 52 s"));
         QVERIFY(ladder.advance(60 * kSecond, false) == Stage::Terminated);
         QVERIFY(ladder.advance(74 * kSecond, false) == Stage::None);
         QVERIFY(ladder.advance(75 * kSecond, false) == Stage::Killed);
@@ -66,9 +68,10 @@ private Q_SLOTS:
         launch::StopLadder saving;
         saving.ask(false, 0);
         QVERIFY(saving.advance(300 * kSecond, true) == Stage::None);  // a slow disk gets its time
-        QCOMPARE(saving.text(300 * kSecond), std::string("asked to save and stop; SIGTERM at the latest in 600 s"));
+        QCOMPARE(saving.stopping(300 * kSecond)->secondsLeft, 600.0);
+        QCOMPARE(launch::sentenceOf({launch::StopStage::Saving, 600, false}), std::string("asked to save and stop, saving; SIGTERM at the latest in 600 s"));
         QVERIFY(saving.advance(314 * kSecond, false) == Stage::None);  // it no longer saves
-        QCOMPARE(saving.text(314 * kSecond), std::string("asked to save and stop; SIGTERM in 1 s"));
+        QCOMPARE(saving.stopping(314 * kSecond)->secondsLeft, 1.0);
         QVERIFY(saving.advance(315 * kSecond, false) == Stage::Terminated);
     }
     void nobodySavesWhileARankIsStopped() {

@@ -348,7 +348,7 @@ private Q_SLOTS:
         QCOMPARE(launch::newestOnLine(fourth), std::string());
         QCOMPARE(workspace->ask({"continue", "fourth"}).code, 5);
         const auto again = rundir::readSession(fourth, 2);
-        QVERIFY(again->weightsOnly && again->checkpoint == "s000-000000010" && again->verb == "restart");
+        QVERIFY(again->weightsOnly && again->checkpoint == "s000-000000010" && again->verb == "start-over");
         QCOMPARE(rundir::readSummary(fourth)->counters.globalStep, GlobalStep(2));
     }
     void aDamagedCheckpointIsRefusedByName() {

@@ -47,6 +47,17 @@ class TestRunFolder : public QObject {
     }
 
 private Q_SLOTS:
+    void everyStateHasAWordAndTroubleAnExitCode() {
+        int states = 0;
+        for (; states < 1000 && !rundir::name(static_cast<rundir::State>(states)).empty(); ++states) {
+            const auto state = static_cast<rundir::State>(states);
+            QVERIFY(rundir::stateFrom(rundir::name(state)) == state);
+            QVERIFY(!(rundir::isAlive(state) && rundir::isTrouble(state)));
+            QCOMPARE(rundir::isTrouble(state), rundir::exitCodeOf(state) != ExitCode::Completed && rundir::exitCodeOf(state) != ExitCode::Stopped);
+        }
+        QCOMPARE(states, static_cast<int>(rundir::State::Lost) + 1);
+        QVERIFY(!rundir::stateFrom("").has_value() && !rundir::stateFrom("bliss").has_value());
+    }
     void aNewRunIsWholeAndPrivate() {
         const RunManifest manifest = manifestNamed("Digits MLP / lr=6e-4");
         const auto run = createRun(disk(), freshWorkspace(), manifest, "run: {}\n");

@@ -1,0 +1,105 @@
+#include "launch/hang_watch.h"
+
+#include "base/log.h"
+#include "base/number_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace lathe::launch {
+
+using live::Phase;
+using nlohmann::json;
+
+static std::string textOf(const json& facts) { return facts.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+static json beatsJson(const HangDoctor::Beats& beats, std::int64_t nowNs) {
+    json ranks = json::array();
+    for (std::size_t rank = 0; rank < beats.size(); ++rank) {
+        if (!beats[rank]) continue;
+        const live::Heartbeat& beat = *beats[rank];
+        const auto ago = [nowNs](std::int64_t ns) { return static_cast<double>(std::max<std::int64_t>(0, nowNs - ns)) / 1e9; };
+        ranks.push_back({{"rank", rank}, {"phase", live::name(beat.phase)}, {"activity", live::name(beat.activity)}, {"update", beat.attempt + 1}, {"operation", beat.collective},
+                         {"silent_seconds", ago(beat.monotonicNs)}, {"still_seconds", ago(beat.movedNs)}});
+    }
+    return ranks;
+}
+
+HangWatch::HangWatch(const rundir::RunFolder& run, const config::RunConfig& config, const live::Segment& segment, WorkerGroup& workers, Tell tell)
+    : m_run(run), m_config(config), m_segment(segment), m_workers(workers), m_tell(std::move(tell)) {}
+
+HangDoctor::Beats HangWatch::beats() const {
+    HangDoctor::Beats beats;
+    for (int rank = 0; rank < m_workers.world(); ++rank) beats.push_back(m_workers.end(rank) ? std::nullopt : m_segment.heartbeat(rank));
+    return beats;
+}
+
+void HangWatch::look(std::int64_t nowNs) {
+    if (m_workers.heldUpBy() >= 0) return;
+    const HangDoctor::Beats all = beats();
+    m_doctor.look(all, nowNs);
+    const auto& found = m_doctor.finding();
+    if (m_told && (!found || found->rank != m_told->rank)) tellOver();
+    if (!found) return;
+    if (!m_told) tellHang(*found, all, nowNs);
+    m_told = found;
+    if (m_stacks && !m_stacksTold && m_stacks->isComplete(nowNs)) tellStacks();
+    if (m_stacksTold) endIt(nowNs);
+}
+
+void HangWatch::tellOver() {
+    const std::string who = m_workers.world() > 1 ? "Rank " + std::to_string(m_told->rank) : std::string("The worker");
+    if (!m_workers.end(m_told->rank)) m_tell("hang_over", who + " gets on again, after " + shortText(m_told->seconds, 3) + " s", textOf({{"rank", m_told->rank}, {"seconds", m_told->seconds}}));
+    m_told.reset();
+    m_stacks.reset();
+}
+
+void HangWatch::tellHang(const HangDoctor::Finding& found, const HangDoctor::Beats& beats, std::int64_t nowNs) {
+    m_tell("hang", sentenceOf(found, beats),
+           textOf({{"rank", found.rank}, {"silent", found.isSilent}, {"mutual", found.isMutual}, {"seconds", found.seconds}, {"limit_seconds", found.limit},
+                   {"phase", live::name(found.beat.phase)}, {"activity", live::name(found.beat.activity)}, {"update", found.beat.attempt + 1}, {"ranks", beatsJson(beats, nowNs)}}));
+    m_stacks.emplace(m_run, m_workers.workers(), nowNs);
+    m_stacksTold = false;
+}
+
+void HangWatch::tellStacks() {
+    m_stacksTold = true;
+    std::string text, whole;
+    json ranks = json::array();
+    for (const RankStack& stack : m_stacks->stacks()) {
+        constexpr std::size_t kShown = 4;
+        std::string top;
+        for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+            if (i < kShown) top += (i == 0 ? "" : " < ") + stack.frames[i];
+            whole += "\n  rank " + std::to_string(stack.rank) + "  " + stack.frames[i];
+        }
+        text += (text.empty() ? "Rank " : "; rank ") + std::to_string(stack.rank) + ": " + (top.empty() ? stack.note : top);
+        ranks.push_back({{"rank", stack.rank}, {"stack", stack.frames}, {"note", stack.note}});
+    }
+    m_tell("stacks", text, textOf({{"ranks", ranks}}));
+    if (!whole.empty()) log::info("Stacks of all ranks, innermost first:" + whole);
+}
+
+std::string HangWatch::whyEnded() const {
+    const std::string seconds = std::to_string(m_config.parallel.waitSeconds) + " s";
+    const std::string why = m_told->isMutual  ? "the ranks waited for one another for " + seconds
+                          : m_told->isSilent ? "it gave no sign of life for " + seconds
+                                             : "it did not get on for " + seconds + " in " + placeOf(m_told->beat) + ", update " + std::to_string(m_told->beat.attempt + 1);
+    const bool othersWait = m_workers.world() > 1 && !m_told->isMutual;
+    return why + (othersWait ? " while the other ranks waited for it" : "") + " (parallel.wait_seconds)";
+}
+
+/// What takes long for good reason is named, and waited for. One process alone that somebody stopped holds up nobody.
+void HangWatch::endIt(std::int64_t nowNs) {
+    const bool isGroup = m_workers.world() > 1;
+    const Phase phase = m_told->beat.phase;
+    const bool isUpdate = phase == Phase::Training || (isGroup && (phase == Phase::FirstUpdate || phase == Phase::Evaluating));
+    const bool isTooLong = m_told->seconds > static_cast<double>(m_config.parallel.waitSeconds) && (isUpdate || (isGroup && m_told->isSilent));
+    if (m_config.guard.onHang == "wait" || !isTooLong || (!isGroup && m_stacks->stacks().front().isStopped)) return;
+    m_record = {m_told->rank, m_told->beat.attempt, placeOf(m_told->beat), m_stacks->stacks()[static_cast<std::size_t>(m_told->rank)].digest()};
+    m_workers.endFor(m_told->rank, whyEnded(), nowNs);
+}
+
+}  // namespace lathe::launch

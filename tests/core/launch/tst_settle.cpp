@@ -1,0 +1,160 @@
+// labels: fast
+// timeout: 120
+// What a supervisor leaves that was lost while it ended a session, and how it is settled: every session has an end, and
+// nothing that was trained is told as never begun.
+#include "failing_file_system.h"
+#include "fault_run.h"
+#include "launch/identity.h"
+#include "launch/session_end.h"
+#include "launch/session_row.h"
+#include "launch/write_end.h"
+#include "live/spill.h"
+
+#include <QTemporaryDir>
+#include <QtTest/QTest>
+
+#include <algorithm>
+#include <array>
+#include <unistd.h>
+
+using namespace lathe;
+using namespace lathe::test;
+using rundir::State;
+namespace stdfs = std::filesystem;
+
+class TestSettle : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+
+    stdfs::path workspace() const { return m_folder->path().toStdString(); }
+    static FileSystem& disk() { return FileSystem::real(); }
+    /// As after a SIGKILL: session 1 has rows and no end.
+    rundir::RunFolder interruptedRun() const {
+        const rundir::RunFolder run = endedRun(workspace(), false);
+        rundir::LiveRecord live;
+        live.session = 1;
+        live.supervisor = {launch::hostName(), launch::bootId(), 4'000'000, 1, "x"};
+        if (!rundir::writeLive(disk(), run, live).ok()) qFatal("live.json");
+        return run;
+    }
+    static void settle(const rundir::RunFolder& run) {
+        const auto taken = launch::takeRun(run);
+        if (!taken.ok()) QFAIL(taken.error().text().c_str());
+    }
+
+    static void writeSpill(const stdfs::path& file, std::string_view magic, std::uint32_t version) {
+        std::string content(magic);
+        content.append(reinterpret_cast<const char*>(&version), sizeof version).append(100, 'x');
+        if (!replaceFile(disk(), file, content).ok()) qFatal("spill");
+    }
+
+private Q_SLOTS:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void theSessionBeforeAPlannedOneGetsItsEndToo() {
+        const rundir::RunFolder run = interruptedRun();
+        QCOMPARE(launch::planRestart(run).value(), 2);
+        const launch::Standing before = launch::standingOf(run);
+        QVERIFY(before.state == State::Interrupted);
+        QCOMPARE(before.why, std::string("Its supervisor was lost before this session began"));
+        settle(run);
+        const auto first = rundir::readSession(run, 1).value(), second = rundir::readSession(run, 2).value();
+        QVERIFY(first.state == State::Interrupted && second.state == State::Interrupted);
+        QCOMPARE(first.why, std::string("Its supervisor was lost"));
+        QCOMPARE(second.why, before.why);
+        QCOMPARE(launch::standingOf(run).why, before.why);
+        QVERIFY(!stdfs::exists(run.liveJson()));
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000050"));
+        QCOMPARE(rundir::readSummary(run)->why, before.why);
+        const auto rows = (*store::RunReader::open(run.database()))->sessions().value();
+        QCOMPARE(rows.size(), std::size_t{2});
+        for (const auto& row : rows) QVERIFY2(row.end == "interrupted", row.why.c_str());
+    }
+    /// Where the disk refused the record of a session, and the run went on.
+    void aSessionWithoutAnEndBehindOneThatHasItGetsOneToo() {
+        const rundir::RunFolder run = interruptedRun();
+        QCOMPARE(launch::planRestart(run).value(), 2);
+        rundir::SessionRecord second = rundir::readSession(run, 2).value();
+        second.state = State::Completed;
+        second.why = "done";
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.state = State::Completed;
+        summary.counters.globalStep = GlobalStep(7000);
+        QVERIFY(launch::writeEnd(disk(), run, second, summary, {}).ok());
+        settle(run);
+        QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
+        QVERIFY(launch::standingOf(run).state == State::Completed);
+        QVERIFY(rundir::readSummary(run)->state == State::Completed);
+        QCOMPARE(rundir::readSummary(run)->counters.globalStep.value(), 7000);
+    }
+    void whereItsEndCannotBeWrittenTheSessionStillCountsAsUp() {
+        const rundir::RunFolder run = interruptedRun();
+        rundir::SessionRecord record = rundir::readSession(run, 1).value();
+        record.state = State::Killed;
+        record.why = "by signal 9";
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.state = State::Killed;
+        int call = 1;
+        for (;; ++call) {
+            FailingFileSystem refusing(call, true);
+            const auto writer = store::RunWriter::open(run.database());
+            const auto written = launch::writeEnd(refusing, run, record, summary, {writer->get(), launch::rowOf(record), false});
+            if (written.ok()) break;
+            QVERIFY(stdfs::exists(run.liveJson()));
+            const launch::Standing standing = launch::standingOf(run);
+            QVERIFY2(standing.state == State::Killed || (standing.state == State::Interrupted && standing.why == "Its supervisor was lost"), standing.why.c_str());
+        }
+        QVERIFY(call > 5);
+        QVERIFY(!stdfs::exists(run.liveJson()));
+        QVERIFY(launch::standingOf(run).state == State::Killed);
+    }
+    void aSpillOfANewerProgramIsNotSettled() {
+        const rundir::RunFolder run = interruptedRun();
+        const stdfs::path spill = run.spill() / live::spillName(1, 0);
+        writeSpill(spill, "LATHESPL", 99);
+        const auto taken = launch::takeRun(run);
+        QVERIFY(!taken.ok() && taken.error().code == ErrorCode::Version);
+        QVERIFY(stdfs::exists(spill));
+        QVERIFY(!rundir::readSession(run, 1)->state);
+    }
+    void aDamagedSpillIsKeptUnderAnotherNameAndTold() {
+        const rundir::RunFolder run = interruptedRun();
+        const stdfs::path spill = run.spill() / live::spillName(1, 0);
+        writeSpill(spill, "no spill", 1);
+        settle(run);
+        QVERIFY(!stdfs::exists(spill));
+        QVERIFY(stdfs::exists(run.spill() / ("damaged-" + live::spillName(1, 0))));
+        const auto events = (*store::RunReader::open(run.database()))->events().value();
+        QVERIFY(std::any_of(events.begin(), events.end(), [](const store::EventRow& row) { return row.event.kind == "warning" && row.event.text.find("written aside cannot be read") != std::string::npos; }));
+        settle(run);
+        QVERIFY(stdfs::exists(run.spill() / ("damaged-" + live::spillName(1, 0))));
+    }
+    /// Whatever pid stands in their names: this process lives.
+    void temporaryFilesGoButThoseOfAWriterThatIsAtIt() {
+        const rundir::RunFolder run = interruptedRun();
+        const std::string tail = ".tmp-" + std::to_string(::getpid()) + "-7";
+        const stdfs::path user = run.userJson().string() + tail;
+        const std::array<stdfs::path, 4> dead = {run.summaryJson().string() + tail, run.sessionJson(1).string() + tail, run.checkpoints() / "s001-000000050" / ("verified.json" + tail), user};
+        for (const auto& file : dead) QVERIFY(replaceFile(disk(), file, "{").ok());
+        {
+            const auto writes = rundir::RunLock::acquire(run.userLock());
+            QVERIFY(writes.ok());
+            settle(run);
+            for (const auto& file : dead) QCOMPARE(stdfs::exists(file), file == user);
+        }
+        settle(run);
+        QVERIFY(!stdfs::exists(user));
+    }
+    void whatHasPointsWasUp() {
+        const rundir::RunFolder run = interruptedRun();
+        QVERIFY(rundir::removeLive(disk(), run).ok());
+        const launch::Standing before = launch::standingOf(run);
+        QCOMPARE(before.why, std::string("Its supervisor was lost"));
+        settle(run);
+        QCOMPARE(rundir::readSession(run, 1)->why, before.why);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSettle)
+#include "tst_settle.moc"
