@@ -67,11 +67,13 @@ Findings afterKill(const rundir::RunFolder& run, std::size_t pointsBefore, int& 
     }
     if (const std::size_t now = recordedPoints(run); now < pointsBefore)
         found.push_back("Of " + std::to_string(pointsBefore) + " recorded points " + std::to_string(now) + " are left");
+    const bool wasUp = rundir::RunLock::isHeld(run.lock());
     for (const auto& info : rundir::listCheckpoints(run.checkpoints())) {
         if (info.folder.starts_with('.')) continue;  // unfinished: never loaded
         const auto read = rundir::verifyCheckpoint(run.checkpoints() / info.folder);
         std::error_code unknown;   // a supervisor that goes on may have removed it by the rule meanwhile, its name first
-        if (!std::filesystem::exists(run.checkpoints() / info.folder, unknown)) continue;
+        const bool isGone = !stdfs::exists(run.checkpoints() / info.folder, unknown);
+        if (isGone && (wasUp || rundir::RunLock::isHeld(run.lock()))) continue;
         ++verified;
         if (!read) found.push_back(read.error().text());
         else if (!read->ok()) found.push_back("Checkpoint " + info.folder + ": " + read->badFiles.front().text());

@@ -71,6 +71,11 @@ static Result<void> refuseUnread(const Error& error) {
     return error;
 }
 
+static bool hasEnded(const RunFolder& run) {
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    return record && record->state;
+}
+
 Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
     auto live = rundir::readLive(run);
     if (!live) LATHE_TRY(refuseUnread(live.error()));
@@ -78,8 +83,8 @@ Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
     const auto supervisor = live && *live ? VerifiedProcess::find((*live)->supervisor) : std::nullopt;
     if (supervisor && supervisor->hasOpen(run.root())) return busy(run, *live);   // also where the file of its lock was replaced
     auto lock = RunLock::acquire(run.lock());
-    // Where its supervisor is gone, whoever has it books what that left, and lets go.
-    const bool isSettled = !lock && live && *live && !VerifiedProcess::find((*live)->supervisor);
+    // Where its supervisor is gone, whoever has it books what that left, and lets go; one that has ended tells its user.
+    const bool isSettled = !lock && live && (*live ? !VerifiedProcess::find((*live)->supervisor) : hasEnded(run));
     if (isSettled) lock = RunLock::acquireWithin(run.lock(), kSettlePatienceMs);
     if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
     if (!lock) return std::move(lock).error();
