@@ -2,6 +2,7 @@
 #include "rundir/run_folder.h"
 
 #include "base/file_system.h"
+#include "base/temporary_files.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
 
@@ -320,6 +321,7 @@ Result<UserRecord> readUser(const RunFolder& run) {
 
 Result<void> editUser(FileSystem& fs, const RunFolder& run, const std::function<void(UserRecord&)>& change) {
     LATHE_TRY_ASSIGN(const RunLock lock, RunLock::acquireWithin(run.userLock(), 5000));
+    removeTemporaries(fs, run.root(), [](std::string_view file) { return file == "user.json"; });
     auto object = readRecord(run.userJson());
     if (!object && object.error().code != ErrorCode::NotFound) return std::move(object).error();
     // What a newer program added stays in the file.

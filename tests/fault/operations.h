@@ -260,7 +260,7 @@ inline Operation endingWithARestartPlanned() {
     return {"ending with a restart planned", interrupted,
             [](const stdfs::path& workspace) { return told([&]() -> Result<void> {
                 const RunFolder run = onlyRun(workspace);
-                LATHE_TRY(launch::planRestart(run));
+                LATHE_TRY(launch::planRestart(run, false));
                 return endFirstSession(run);
             }()); },
             [](const stdfs::path& workspace, Ending how, const std::string& said) -> std::string {

@@ -153,7 +153,7 @@ bool readControl(Input input) {
     {
         auto server = live::ControlServer::listen(path, ::memfd_create("fuzz", MFD_CLOEXEC), [&](const live::Request& request) {
             accepted = true;
-            return live::Reply{request.id, true, request.argument, request.client};
+            return live::Reply{request.id, true, request.client, {}};
         });
         promise(server.ok(), "a control socket can be made");
         const Peer peer(path, SOCK_SEQPACKET);
@@ -168,7 +168,7 @@ bool readControl(Input input) {
     const int served = ::accept4(*listener, nullptr, nullptr, SOCK_CLOEXEC);
     promise(client.ok() && served >= 0, "a client connects");
     ::send(served, input.data(), input.size(), MSG_NOSIGNAL);
-    static_cast<void>((*client)->ask(live::Verb::Status, {}, 0));
+    static_cast<void>((*client)->ask(live::Verb::Status, 0));
     ::close(served);
     ::close(*listener);
     return accepted;

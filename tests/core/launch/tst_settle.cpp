@@ -54,7 +54,7 @@ private Q_SLOTS:
 
     void theSessionBeforeAPlannedOneGetsItsEndToo() {
         const rundir::RunFolder run = interruptedRun();
-        QCOMPARE(launch::planRestart(run).value(), 2);
+        QCOMPARE(launch::planRestart(run, false).value().session, 2);
         const launch::Standing before = launch::standingOf(run);
         QVERIFY(before.state == State::Interrupted);
         QCOMPARE(before.why, std::string("Its supervisor was lost before this session began"));
@@ -74,7 +74,7 @@ private Q_SLOTS:
     /// Where the disk refused the record of a session, and the run went on.
     void aSessionWithoutAnEndBehindOneThatHasItGetsOneToo() {
         const rundir::RunFolder run = interruptedRun();
-        QCOMPARE(launch::planRestart(run).value(), 2);
+        QCOMPARE(launch::planRestart(run, false).value().session, 2);
         rundir::SessionRecord second = rundir::readSession(run, 2).value();
         second.state = State::Completed;
         second.why = "done";
