@@ -150,6 +150,18 @@ Result<std::string> readFile(const stdfs::path& path, std::uint64_t maxBytes) {
     return content;
 }
 
+Result<void> readAt(int fd, std::uint64_t offset, std::span<std::byte> to, const std::string& name) {
+    while (!to.empty()) {
+        const ssize_t got = ::pread(fd, to.data(), to.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fileError("read", name, errno);
+        if (got == 0) return Error{ErrorCode::Corrupt, name + " was cut short: it ends after " + std::to_string(offset) + " bytes", {}, {}};
+        offset += static_cast<std::uint64_t>(got);
+        to = to.subspan(static_cast<std::size_t>(got));
+    }
+    return {};
+}
+
 Result<void> replaceFile(FileSystem& fs, const stdfs::path& path, std::string_view content) {
     static std::atomic<unsigned> serial{0};
     const stdfs::path temporary =

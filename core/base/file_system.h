@@ -50,6 +50,9 @@ public:
 /// Whole content; Corrupt when longer than `maxBytes`, so that no file can exhaust memory. Regular files only.
 Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t maxBytes);
 
+/// Fills `to` with what the file has from `offset` on; Corrupt where it ends before. `name`: what the error calls the file.
+Result<void> readAt(int fd, std::uint64_t offset, std::span<std::byte> to, const std::string& name);
+
 /// Replaces `path` as a whole: after a crash either the old or the new content is there.
 Result<void> replaceFile(FileSystem& fs, const std::filesystem::path& path, std::string_view content);
 

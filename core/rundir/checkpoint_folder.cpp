@@ -1,22 +1,16 @@
 // Checkpoints as folders: reading, verifying, listing.
 #include "rundir/checkpoint_manifest.h"
 
-#include "base/descriptor.h"
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "rundir/checkpoint_content.h"
 #include "rundir/run_folder.h"
-#include "rundir/safetensors_header.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <fcntl.h>
 #include <span>
-#include <sys/stat.h>
 #include <tuple>
-#include <unistd.h>
 
 namespace lathe::rundir {
 
@@ -25,59 +19,6 @@ namespace stdfs = std::filesystem;
 static constexpr std::uint64_t kMaxManifestBytes = 64u << 20;
 
 namespace {
-
-/// Size of a listed file; the error says what is wrong with it.
-Result<void> checkSize(int fd, const FileEntry& entry) {
-    struct stat info {};
-    if (::fstat(fd, &info) != 0) return fileError("read", entry.name, errno);
-    if (static_cast<std::uint64_t>(info.st_size) == entry.bytes) return {};
-    return Error{ErrorCode::Corrupt, entry.name + " has " + std::to_string(info.st_size) + " bytes, the manifest says "
-                 + std::to_string(entry.bytes), {}, {}};
-}
-
-Result<void> checkContent(int fd, const FileEntry& entry, const Reading& reading) {
-    if (reading.fromDisk) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
-    std::vector<std::byte> buffer(1u << 20);
-    Hasher hasher;
-    std::uint64_t total = 0;
-    while (true) {
-        if (!reading.goesOn()) return Error{ErrorCode::Stopped, "Given up while reading " + entry.name, {}, {}};
-        const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(total));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fileError("read", entry.name, errno);
-        if (got == 0) break;
-        hasher.update(std::span(buffer).first(static_cast<std::size_t>(got)));
-        total += static_cast<std::uint64_t>(got);
-    }
-    if (hasher.hex() == entry.hash) return {};
-    return Error{ErrorCode::Corrupt, entry.name + " differs from its checksum: the file was changed or the disk damaged it", {}, {}};
-}
-
-/// Every piece that the manifest places in this file is there with its type and shape.
-Result<void> checkPieces(int fd, const FileEntry& entry, const CheckpointManifest& manifest) {
-    if (!entry.name.ends_with(".safetensors")) return {};
-    LATHE_TRY_ASSIGN(const SafetensorsHeader header, readSafetensorsHeader(fd, entry.name));
-    for (const TensorEntry& tensor : manifest.tensors) {
-        for (const Piece& piece : tensor.pieces) {
-            if (piece.file != entry.name) continue;
-            const auto found = header.tensors.find(piece.key);
-            if (found == header.tensors.end())
-                return Error{ErrorCode::Corrupt, entry.name + " lacks the tensor \"" + piece.key + "\"", {}, {}};
-            if (found->second.dtype != tensor.dtype || found->second.shape != piece.shape)
-                return Error{ErrorCode::Corrupt, entry.name + " holds \"" + piece.key + "\" with another type or shape than the manifest says", {}, {}};
-        }
-    }
-    return {};
-}
-
-Result<void> checkFile(const stdfs::path& folder, const FileEntry& entry, const CheckpointManifest& manifest, const Reading* reading) {
-    LATHE_TRY_ASSIGN(const int opened, openBelow(folder, entry.name));
-    const Descriptor file(opened);
-    LATHE_TRY(checkSize(file.get(), entry));
-    if (!reading) return {};
-    LATHE_TRY(checkContent(file.get(), entry, *reading));
-    return checkPieces(file.get(), entry, manifest);
-}
 
 Result<CheckpointManifest> readManifestOf(const stdfs::path& folder) {
     const stdfs::path file = folder / kManifestFile;
@@ -105,8 +46,7 @@ Result<CheckpointManifest> readCheckpoint(const stdfs::path& folder) {
     auto manifest = readManifestOf(folder);
     if (!manifest) return std::move(manifest).error().in("in checkpoint " + folder.filename().string());
     for (const FileEntry& entry : manifest->files) {
-        auto checked = checkFile(folder, entry, *manifest, nullptr);
-        if (!checked) return std::move(checked).error().in("in checkpoint " + folder.filename().string());
+        if (auto listed = openListed(folder, entry); !listed) return std::move(listed).error().in("in checkpoint " + folder.filename().string());
     }
     return manifest;
 }
@@ -117,7 +57,7 @@ Result<Verification> verifyCheckpoint(const stdfs::path& folder, const Reading& 
     Verification out;
     std::string hashes;
     for (const FileEntry& entry : manifest->files) {
-        const auto checked = checkFile(folder, entry, *manifest, &reading);
+        const auto checked = openWhole(folder, entry, *manifest, reading);
         const bool isBad = !checked && (checked.error().code == ErrorCode::Corrupt || checked.error().code == ErrorCode::NotFound);
         if (!checked && !isBad) return Error(checked.error()).in("in checkpoint " + folder.filename().string());
         ++out.filesChecked;

@@ -1,6 +1,7 @@
 #include "rundir/safetensors_header.h"
 
 #include "base/descriptor.h"
+#include "base/file_system.h"
 #include "rundir/json_reader.h"
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -122,27 +124,17 @@ Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view start, std::ui
     return header;
 }
 
-static Result<std::string> readExactly(int fd, std::uint64_t offset, std::size_t bytes, const std::string& file) {
-    std::string text(bytes, '\0');
-    for (std::size_t have = 0; have < bytes;) {
-        const ssize_t got = ::pread(fd, text.data() + have, bytes - have, static_cast<off_t>(offset + have));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fileError("read", file, errno);
-        if (got == 0) return corrupt(file, "it ends inside its header");
-        have += static_cast<std::size_t>(got);
-    }
-    return text;
-}
-
 Result<SafetensorsHeader> readSafetensorsHeader(int fd, const std::string& fileName) {
     struct stat info {};
     if (::fstat(fd, &info) != 0) return fileError("read", fileName, errno);
     if (!S_ISREG(info.st_mode)) return corrupt(fileName, "not a regular file");
     const auto fileBytes = static_cast<std::uint64_t>(info.st_size);
     if (fileBytes < 8) return corrupt(fileName, "shorter than 8 bytes");
-    LATHE_TRY_ASSIGN(const std::string prefix, readExactly(fd, 0, 8, fileName));
-    LATHE_TRY_ASSIGN(const std::uint64_t length, headerLength(prefix, fileBytes, fileName));
-    LATHE_TRY_ASSIGN(const std::string start, readExactly(fd, 0, static_cast<std::size_t>(8 + length), fileName));
+    std::string start(8, '\0');
+    LATHE_TRY(readAt(fd, 0, std::as_writable_bytes(std::span(start)), fileName));
+    LATHE_TRY_ASSIGN(const std::uint64_t length, headerLength(start, fileBytes, fileName));
+    start.resize(static_cast<std::size_t>(8 + length));
+    LATHE_TRY(readAt(fd, 0, std::as_writable_bytes(std::span(start)), fileName));
     return parseSafetensorsHeader(start, fileBytes, fileName);
 }
 

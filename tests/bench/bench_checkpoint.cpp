@@ -3,10 +3,14 @@
 // durable beside a plain write and fsync, how much training slows down meanwhile, and opening and loading beside torch.load
 // and safetensors where a Python with both is given. Rounds are interleaved, medians are compared. Prints JSON lines.
 // Usage: bench_checkpoint [python with torch and safetensors] [rounds] [folder on the disk to measure]
+#include "base/descriptor.h"
+#include "base/file_system.h"
 #include "engine/checkpoint/checkpoint_reader.h"
 #include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/train/model_state.h"
 #include "engine/train/trainer.h"
+#include "rundir/run_folder.h"
+#include "rundir/safetensors_header.h"
 
 #include <ATen/Parallel.h>
 
@@ -220,13 +224,14 @@ double firstTensor(const stdfs::path& checkpoint) {
     const auto manifest = rundir::readCheckpoint(checkpoint);
     if (!manifest) fail(manifest.error());
     const auto& piece = manifest->tensors.front().pieces.front();
-    const auto file = MappedFile::open(checkpoint, piece.file);
-    if (!file) fail(file.error());
-    const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
-    const auto header = rundir::parseSafetensorsHeader(text, text.size(), piece.file);
+    const auto fd = rundir::openBelow(checkpoint, piece.file);
+    if (!fd) fail(fd.error());
+    const Descriptor file(*fd);
+    const auto header = rundir::readSafetensorsHeader(*fd, piece.file);
     if (!header) fail(header.error());
-    const auto range = header->tensors.at(piece.key);
-    const at::Tensor tensor = at::from_blob(const_cast<std::byte*>((*file)->bytes().data() + range.begin), range.shape, at::kFloat);
+    const at::Tensor tensor = at::empty(piece.shape, at::kFloat);
+    const auto read = readAt(*fd, header->tensors.at(piece.key).begin, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()}, piece.file);
+    if (!read) fail(read.error());
     if (tensor.sum().item<float>() == 0.12345f) std::printf("\n");
     return now() - start;
 }

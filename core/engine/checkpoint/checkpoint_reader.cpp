@@ -1,13 +1,12 @@
 #include "engine/checkpoint/checkpoint_reader.h"
 
 #include "base/file_system.h"
+#include "base/in_order.h"
 #include "engine/checkpoint/tensor_file.h"
+#include "engine/train/guard.h"
+#include "rundir/checkpoint_content.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <future>
-#include <limits>
 #include <thread>
 
 namespace lathe::engine {
@@ -15,15 +14,14 @@ namespace {
 
 namespace stdfs = std::filesystem;
 
-struct MappedTensors {
-    std::unique_ptr<MappedFile> file;
-    rundir::SafetensorsHeader header;
-};
+constexpr const char* kRecordFile = "trainer.json";
+/// Hashed while it lies in the processor's cache.
+constexpr std::size_t kBlockBytes = 256u << 10;
 
 /// An opened checkpoint whose every byte has been compared with its hashes.
 struct Verified {
     LoadedCheckpoint loaded;
-    std::map<std::string, MappedTensors> tensorFiles;
+    std::map<std::string, rundir::WholeFile> files;
 };
 
 std::string shapeText(const std::vector<std::int64_t>& shape) {
@@ -41,38 +39,18 @@ std::string listed(const std::vector<std::string>& problems) {
     return text;
 }
 
-Result<std::unique_ptr<MappedFile>> verifiedFile(const stdfs::path& folder, const rundir::FileEntry& entry) {
-    LATHE_TRY_ASSIGN(std::unique_ptr<MappedFile> file, MappedFile::open(folder, entry.name));
-    if (file->bytes().size() != entry.bytes)
-        return Error{ErrorCode::Corrupt, entry.name + " has " + std::to_string(file->bytes().size()) + " bytes instead of " + std::to_string(entry.bytes), {}, {}};
-    if (file->hash() != entry.hash)
-        return Error{ErrorCode::Corrupt, entry.name + " is damaged: its content does not match its checksum. Choose another checkpoint", {}, {}};
-    return file;
+/// Threads that read: more have little to win, since memory is what they wait for.
+std::size_t readers() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
+
+Result<TrainerRecord> readRecord(const Verified& checkpoint) {
+    const auto& files = checkpoint.loaded.manifest.files;
+    const auto entry = std::find_if(files.begin(), files.end(), [](const rundir::FileEntry& file) { return file.name == kRecordFile; });
+    if (entry == files.end()) return Error{ErrorCode::Corrupt, std::string("The checkpoint has no ") + kRecordFile, {}, {}};
+    if (entry->bytes > kMaxTrainerRecordBytes) return Error{ErrorCode::Corrupt, std::string(kRecordFile) + " is too long to be one", {}, {}};
+    std::string text(static_cast<std::size_t>(entry->bytes), '\0');
+    LATHE_TRY(readAt(checkpoint.files.at(entry->name).file.get(), 0, std::as_writable_bytes(std::span(text)), entry->name));
+    return parseTrainerRecord(text);
 }
-
-/// Verifies files in their order, a few at the same time, each on a thread of its own.
-class Verifying {
-public:
-    Verifying(const stdfs::path& folder, const std::vector<rundir::FileEntry>& files) : m_folder(folder), m_files(files) {
-        const std::size_t atOnce = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
-        while (m_running.size() < std::min(atOnce, files.size())) begin();
-    }
-    /// The next one, and another one is begun.
-    Result<std::unique_ptr<MappedFile>> next() {
-        auto file = m_running[m_taken++].get();
-        if (m_running.size() < m_files.size()) begin();
-        return file;
-    }
-
-private:
-    void begin() {
-        m_running.push_back(std::async(std::launch::async, verifiedFile, m_folder, std::cref(m_files[m_running.size()])));
-    }
-    const stdfs::path& m_folder;
-    const std::vector<rundir::FileEntry>& m_files;
-    std::vector<std::future<Result<std::unique_ptr<MappedFile>>>> m_running;   ///< of the first files in order
-    std::size_t m_taken = 0;
-};
 
 Result<Verified> verified(const stdfs::path& folder, const CheckProgress& progress) {
     Verified all;
@@ -80,36 +58,15 @@ Result<Verified> verified(const stdfs::path& folder, const CheckProgress& progre
     const std::vector<rundir::FileEntry>& files = all.loaded.manifest.files;
     std::uint64_t total = 0, done = 0;
     for (const rundir::FileEntry& entry : files) total += entry.bytes;
-    bool hasRecord = false;
-    Verifying verifying(folder, files);
     for (const rundir::FileEntry& entry : files) {
-        LATHE_TRY_ASSIGN(std::unique_ptr<MappedFile> file, verifying.next());
+        auto whole = rundir::openWhole(folder, entry, all.loaded.manifest, {.threads = readers()});
+        if (!whole.ok() && whole.error().code == ErrorCode::Corrupt) whole.error().sentence += ". Choose another checkpoint";
+        LATHE_TRY_ASSIGN(all.files[entry.name], std::move(whole));
         done += entry.bytes;
         if (progress) progress(done, total);
-        const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
-        if (entry.name == "trainer.json") {
-            LATHE_TRY_ASSIGN(all.loaded.record, parseTrainerRecord(text));
-            hasRecord = true;
-        } else if (entry.name.ends_with(".safetensors")) {
-            LATHE_TRY_ASSIGN(rundir::SafetensorsHeader header, rundir::parseSafetensorsHeader(text, text.size(), entry.name));
-            all.tensorFiles[entry.name] = {std::move(file), std::move(header)};
-        }
     }
-    if (!hasRecord) return Error{ErrorCode::Corrupt, "The checkpoint has no trainer.json", {}, {}};
+    LATHE_TRY_ASSIGN(all.loaded.record, readRecord(all));
     return all;
-}
-
-Result<void> checkPieces(const Verified& checkpoint, const rundir::TensorEntry& entry) {
-    for (const rundir::Piece& piece : entry.pieces) {
-        const auto file = checkpoint.tensorFiles.find(piece.file);
-        const auto found = file == checkpoint.tensorFiles.end() ? nullptr : &file->second.header.tensors;
-        if (!found || !found->contains(piece.key))
-            return Error{ErrorCode::Corrupt, piece.file + " does not hold “" + piece.key + "”, which the manifest places there", {}, {}};
-        const rundir::TensorRange& range = found->at(piece.key);
-        if (range.dtype != entry.dtype || range.shape != piece.shape)
-            return Error{ErrorCode::Corrupt, piece.file + " holds “" + piece.key + "” in another type or shape than the manifest says", {}, {}};
-    }
-    return {};
 }
 
 /// All differences between what is wanted and what the manifest has. `exact`: nothing else may be there.
@@ -137,86 +94,82 @@ Result<void> compare(const rundir::CheckpointManifest& manifest, const std::vect
     return Error{ErrorCode::Corrupt, "The checkpoint does not fit this run's model and optimizer: " + listed(problems), {}, {}};
 }
 
-/// The same, and that the files hold what the manifest says of these tensors.
-Result<void> compareAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, bool exact) {
-    LATHE_TRY(compare(checkpoint.loaded.manifest, wanted, exact));
-    for (const rundir::TensorEntry& entry : checkpoint.loaded.manifest.tensors)
-        if (std::any_of(wanted.begin(), wanted.end(), [&](const StateTensor& item) { return item.name == entry.name; })) LATHE_TRY(checkPieces(checkpoint, entry));
+/// A tensor of the checkpoint and where it goes, or a part of it: what is read at once.
+struct Block {
+    std::size_t index;                   ///< of the tensor in the list of what is wanted
+    const rundir::TensorEntry* from;
+    at::Tensor to;
+    std::size_t begin, bytes;            ///< within the tensor
+    bool isPlain;                        ///< its bytes lie in main memory as they do in the file
+};
+
+std::vector<Block> blocksOf(const rundir::CheckpointManifest& manifest, const std::vector<StateTensor>& wanted) {
+    std::map<std::string, const rundir::TensorEntry*> have;
+    for (const rundir::TensorEntry& entry : manifest.tensors) have[entry.name] = &entry;
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const at::Tensor to = wanted[i].tensor.detach();
+        const rundir::TensorEntry* from = have.at(wanted[i].name);
+        const bool isPlain = to.is_cpu() && to.is_contiguous() && from->pieces.size() == 1;
+        const std::size_t all = to.nbytes(), each = isPlain ? kBlockBytes : all;
+        std::size_t begin = 0;
+        do {
+            blocks.push_back({i, from, to, begin, std::min(each, all - begin), isPlain});
+            begin += each;
+        } while (begin < all);
+    }
+    return blocks;
+}
+
+Result<void> readPiece(const Verified& checkpoint, const rundir::Piece& piece, std::size_t begin, std::span<std::byte> to) {
+    const rundir::WholeFile& whole = checkpoint.files.at(piece.file);
+    return readAt(whole.file.get(), whole.header.tensors.at(piece.key).begin + begin, to, piece.file);
+}
+
+std::span<std::byte> placeOf(const Block& block) { return {static_cast<std::byte*>(block.to.mutable_data_ptr()) + block.begin, block.bytes}; }
+
+Result<void> readBlock(const Verified& checkpoint, const Block& block) {
+    if (block.isPlain) return readPiece(checkpoint, block.from->pieces.front(), block.begin, placeOf(block));
+    const at::NoGradGuard noGrad;
+    for (const rundir::Piece& piece : block.from->pieces) {
+        const at::Tensor host = at::empty(piece.shape, at::TensorOptions(block.to.scalar_type()));
+        LATHE_TRY(readPiece(checkpoint, piece, 0, {static_cast<std::byte*>(host.mutable_data_ptr()), host.nbytes()}));
+        at::Tensor place = block.to;
+        for (std::size_t axis = 0; axis < piece.shape.size(); ++axis)
+            place = place.narrow(static_cast<std::int64_t>(axis), piece.offset[axis], piece.shape[axis]);
+        place.copy_(host);
+    }
     return {};
 }
 
-void copyTensor(const Verified& checkpoint, const rundir::TensorEntry& entry, at::Tensor target) {
-    const at::NoGradGuard noGrad;
-    for (const rundir::Piece& piece : entry.pieces) {
-        const MappedTensors& file = checkpoint.tensorFiles.at(piece.file);
-        const rundir::TensorRange& range = file.header.tensors.at(piece.key);
-        at::Tensor place = target.detach();
-        for (std::size_t axis = 0; axis < piece.shape.size(); ++axis)
-            place = place.narrow(static_cast<std::int64_t>(axis), piece.offset[axis], piece.shape[axis]);
-        const bool isPlain = place.is_cpu() && place.is_contiguous();   // else by way of a tensor that is
-        const at::Tensor block = isPlain ? place : at::empty(piece.shape, at::TensorOptions(target.scalar_type()));
-        if (block.nbytes() > 0) std::memcpy(block.mutable_data_ptr(), file.file->bytes().data() + range.begin, block.nbytes());
-        if (!isPlain) place.copy_(block);
-    }
+/// `arrived` is called with each block in order, once it lies where it belongs and while the processor has it in its cache.
+Result<void> readAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, const std::function<void(const Block&)>& arrived = [](const Block&) {}) {
+    const std::vector<Block> blocks = blocksOf(checkpoint.loaded.manifest, wanted);
+    return inOrder(blocks.size(), readers(),
+        [&](std::size_t i, std::size_t) { return guarded("reading a tensor", [&] { return readBlock(checkpoint, blocks[i]); }); },
+        [&](std::size_t i, std::size_t) { return guarded("comparing a tensor", [&]() -> Result<void> { arrived(blocks[i]); return {}; }); });
 }
 
-void copyAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, const std::function<void()>& copied = [] {}) {
-    std::map<std::string, const rundir::TensorEntry*> have;
-    for (const rundir::TensorEntry& entry : checkpoint.loaded.manifest.tensors) have[entry.name] = &entry;
-    for (const StateTensor& item : wanted) {
-        copyTensor(checkpoint, *have.at(item.name), item.tensor);
-        copied();
-    }
-}
-
-/// Tensors that were copied so far; whoever reads them waits for each.
-class Copied {
-public:
-    void one() { set(m_count + 1); }
-    /// Nobody waits any longer.
-    void all() { set(std::numeric_limits<std::size_t>::max()); }
-    void await(std::size_t index) const {
-        for (std::size_t now = m_count; now <= index; now = m_count) m_count.wait(now);
-    }
-
-private:
-    void set(std::size_t count) {
-        m_count = count;
-        m_count.notify_all();
-    }
-    std::atomic<std::size_t> m_count{0};
-};
-
-/// As TrainState::digest(), a tensor behind the copying.
-std::string digestOf(const std::vector<StatePart>& parts, const Copied& copied) {
-    StateDigest digest;
-    std::size_t index = 0;
-    for (const StatePart& part : parts) {
-        digest.begin(part);
-        for (const StateTensor& item : part.tensors) {
-            copied.await(index++);
-            digest.add(item);
-            const at::Tensor plain = plainTensor(item.tensor);
-            digest.bytes(bytesOf(plain));
-        }
-    }
-    return digest.hex();
-}
-
-/// Returns the digest of the state as it is then, made on another thread meanwhile. Requires: its values are set.
-std::string copyAndDigest(const Verified& checkpoint, const TrainState& state) {
+/// Returns the digest of the state as it is then. Requires: its values are set.
+Result<std::string> readAndDigest(const Verified& checkpoint, const TrainState& state) {
     const std::vector<StatePart> parts = state.parts();
-    Copied copied;
-    auto digest = std::async(std::launch::async, [&] { return digestOf(parts, copied); });
-    struct AtLast {   // also where copying fails
-        Copied& copied;
-        ~AtLast() { copied.all(); }
+    const std::vector<StateTensor> tensors = state.tensors();
+    StateDigest digest;
+    std::size_t part = 0, first = 0;   // the part that begins next, and its first tensor
+    const auto beginParts = [&](std::size_t tensor) {
+        for (; part < parts.size() && first <= tensor; first += parts[part++].tensors.size()) digest.begin(parts[part]);
     };
-    {
-        const AtLast atLast{copied};
-        copyAll(checkpoint, state.tensors(), [&] { copied.one(); });
-    }
-    return digest.get();
+    LATHE_TRY(readAll(checkpoint, tensors, [&](const Block& block) {
+        if (block.begin == 0) {
+            beginParts(block.index);
+            digest.add(tensors[block.index]);
+        }
+        if (block.isPlain) return digest.bytes(placeOf(block));
+        const at::Tensor plain = plainTensor(block.to);
+        digest.bytes(bytesOf(plain));
+    }));
+    beginParts(tensors.size());
+    return digest.hex();
 }
 
 }  // namespace
@@ -224,9 +177,10 @@ std::string copyAndDigest(const Verified& checkpoint, const TrainState& state) {
 Result<LoadedCheckpoint> loadCheckpoint(const stdfs::path& folder, TrainState& state, const CheckProgress& progress) {
     auto load = [&]() -> Result<LoadedCheckpoint> {
         LATHE_TRY_ASSIGN(Verified checkpoint, verified(folder, progress));
-        LATHE_TRY(compareAll(checkpoint, state.tensors(), true));
+        LATHE_TRY(compare(checkpoint.loaded.manifest, state.tensors(), true));
         LATHE_TRY(state.setValues(checkpoint.loaded.record.state));
-        if (const std::string digest = copyAndDigest(checkpoint, state); digest != checkpoint.loaded.manifest.stateDigest)
+        LATHE_TRY_ASSIGN(const std::string digest, readAndDigest(checkpoint, state));
+        if (digest != checkpoint.loaded.manifest.stateDigest)
             return Error{ErrorCode::Corrupt, "The restored state differs from what was saved (digest " + digest + " instead of " +
                          checkpoint.loaded.manifest.stateDigest + ")", {}, {}};
         return std::move(checkpoint.loaded);
@@ -239,8 +193,8 @@ Result<LoadedCheckpoint> loadCheckpoint(const stdfs::path& folder, TrainState& s
 Result<LoadedCheckpoint> loadCheckpointWeights(const stdfs::path& folder, const std::vector<StateTensor>& wanted, const CheckProgress& progress) {
     auto load = [&]() -> Result<LoadedCheckpoint> {
         LATHE_TRY_ASSIGN(Verified checkpoint, verified(folder, progress));
-        LATHE_TRY(compareAll(checkpoint, wanted, false));
-        copyAll(checkpoint, wanted);
+        LATHE_TRY(compare(checkpoint.loaded.manifest, wanted, false));
+        LATHE_TRY(readAll(checkpoint, wanted));
         return std::move(checkpoint.loaded);
     };
     auto loaded = load();
@@ -252,7 +206,7 @@ Result<LoadedCheckpoint> loadCheckpointWeights(const stdfs::path& folder, const 
 static Result<LoadedCheckpoint> readSmall(const stdfs::path& folder) {
     LoadedCheckpoint loaded;
     LATHE_TRY_ASSIGN(loaded.manifest, rundir::readCheckpoint(folder));
-    LATHE_TRY_ASSIGN(const std::string text, readFile(folder / "trainer.json", kMaxTrainerRecordBytes));
+    LATHE_TRY_ASSIGN(const std::string text, readFile(folder / kRecordFile, kMaxTrainerRecordBytes));
     LATHE_TRY_ASSIGN(loaded.record, parseTrainerRecord(text));
     return loaded;
 }

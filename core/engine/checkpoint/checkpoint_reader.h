@@ -1,8 +1,8 @@
 // Loads checkpoints, strictly: every file's hash is verified and every name, type and shape compared before anything
-// reaches the model; whatever is wrong there comes back as one sentence, and nothing was changed. Only then the state is
-// taken; where it does not come out as it was saved (its digest) it holds what was read and must not be trained on. The files
-// are mapped: one that is cut short, or that the disk cannot give, while it is read ends the process (SIGBUS).
-// Thread: one thread at a time.
+// reaches the model. Whatever is wrong comes back as one sentence; what is found there has changed nothing. Only then the state
+// is taken, read once more from the same open files; where the disk fails that time, or the state does not come out as it was
+// saved (its digest), it holds a part or something else, and must not be trained on.
+// Thread: one thread at a time; a few of its own read for it meanwhile.
 #pragma once
 
 #include "engine/checkpoint/trainer_record.h"

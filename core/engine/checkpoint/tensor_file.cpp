@@ -1,22 +1,12 @@
 #include "engine/checkpoint/tensor_file.h"
 
 #include "engine/train/train_state.h"
-#include "rundir/run_folder.h"
-
-#include <algorithm>
-#include <cerrno>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace lathe::engine {
 namespace {
 
 /// Smaller writes are gathered.
 constexpr std::size_t kBufferBytes = 256u << 10;
-
-/// Mapped at once: one call to the system instead of a fault for every few pages. A multiple of every page size.
-constexpr std::size_t kStrideBytes = 8u << 20;
 
 }  // namespace
 
@@ -86,38 +76,6 @@ rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::str
         hasher.update(bytesOf(plain));
     }
     return {name, tensorFileBytes(tensors), hasher.hex()};
-}
-
-Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::filesystem::path& folder, const std::string& name) {
-    LATHE_TRY_ASSIGN(const int fd, rundir::openBelow(folder, name));
-    struct stat info {};
-    void* data = nullptr;
-    int problem = ::fstat(fd, &info) == 0 ? 0 : errno;
-    const auto size = static_cast<std::size_t>(info.st_size);
-    if (!problem && size > 0) {
-        data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        problem = data == MAP_FAILED ? errno : 0;
-    }
-    ::close(fd);
-    if (problem) return fileError("read", (folder / name).native(), problem);
-    return std::unique_ptr<MappedFile>(new MappedFile(static_cast<const std::byte*>(data), size));
-}
-
-std::string MappedFile::hash() const {
-    Hasher hasher;
-    for (std::size_t at = 0; at < m_size; at += kStrideBytes) {
-        const auto stride = bytes().subspan(at, std::min(kStrideBytes, m_size - at));
-        const auto ahead = bytes().subspan(at + stride.size(), std::min(kStrideBytes, m_size - at - stride.size()));
-        auto* start = const_cast<std::byte*>(stride.data());
-        if (!ahead.empty()) static_cast<void>(::madvise(start + stride.size(), ahead.size(), MADV_WILLNEED));
-        static_cast<void>(::madvise(start, stride.size(), MADV_POPULATE_READ));   // an older system maps as it reads
-        hasher.update(stride);
-    }
-    return hasher.hex();
-}
-
-MappedFile::~MappedFile() {
-    if (m_size > 0) ::munmap(const_cast<std::byte*>(m_data), m_size);
 }
 
 }  // namespace lathe::engine

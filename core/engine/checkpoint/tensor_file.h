@@ -1,4 +1,4 @@
-// Safetensors files as tensors: writing with the hash taken on the way, reading through a checked mapping.
+// Safetensors files of tensors, written with the hash taken on the way.
 // Thread: one thread at a time.
 #pragma once
 
@@ -48,23 +48,5 @@ std::string tensorFileHeader(const NamedTensors& tensors);
 std::uint64_t tensorFileBytes(const NamedTensors& tensors);
 /// Name, size and hash of the file.
 rundir::FileEntry describeTensorFile(const NamedTensors& tensors, const std::string& name);
-
-/// A file mapped read-only.
-class MappedFile {
-public:
-    /// `name` comes from a manifest: resolved strictly below `folder`.
-    static Result<std::unique_ptr<MappedFile>> open(const std::filesystem::path& folder, const std::string& name);
-    ~MappedFile();
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-    std::span<const std::byte> bytes() const { return {m_data, m_size}; }
-    /// Hash of all of it, read in long strides while the disk fetches the next one.
-    std::string hash() const;
-
-private:
-    MappedFile(const std::byte* data, std::size_t size) : m_data(data), m_size(size) {}
-    const std::byte* m_data;
-    std::size_t m_size;
-};
 
 }  // namespace lathe::engine

@@ -1,4 +1,5 @@
 #include "base/bytes.h"
+#include "base/descriptor.h"
 #include "base/exit_code.h"
 #include "base/file_system.h"
 #include "base/hash.h"
@@ -86,6 +87,18 @@ private Q_SLOTS:
         QVERIFY(!readFile(m_folder, 4).ok());
         QVERIFY(::mkfifo((m_folder / "pipe").c_str(), 0600) == 0);
         QVERIFY(!readFile(m_folder / "pipe", 4).ok());  // and does not wait for a writer
+    }
+    void aPartOfAFileIsReadWholeOrNotAtAll() {
+        QVERIFY(replaceFile(FileSystem::real(), m_folder / "file", "0123456789").ok());
+        const Descriptor file(::open((m_folder / "file").c_str(), O_RDONLY | O_CLOEXEC)), folder(::open(m_folder.c_str(), O_RDONLY | O_CLOEXEC));
+        std::string text(4, '?');
+        QVERIFY(readAt(file.get(), 6, std::as_writable_bytes(std::span(text)), "file").ok());
+        QCOMPARE(text, std::string("6789"));
+        QVERIFY(readAt(file.get(), 99, {}, "file").ok());
+        const auto cut = readAt(file.get(), 7, std::as_writable_bytes(std::span(text)), "weights");
+        QVERIFY(!cut && cut.error().code == ErrorCode::Corrupt);
+        QCOMPARE(cut.error().sentence, std::string("weights was cut short: it ends after 10 bytes"));
+        QVERIFY(readAt(folder.get(), 0, std::as_writable_bytes(std::span(text)), "folder").error().code == ErrorCode::Io);
     }
     void aTreeIsRemovedWithoutFollowingLinks() {
         const stdfs::path kept = m_folder / "kept", tree = m_folder / "tree";

@@ -2,7 +2,9 @@
 #include "checkpoint_fixture.h"
 #include "engine/checkpoint/checkpoint_reader.h"
 #include "engine/train/curve.h"
+#include "base/hash.h"
 #include "rundir/checkpoint_publishing.h"
+#include "rundir/safetensors_header.h"
 
 #include <QtTest>
 
@@ -100,6 +102,73 @@ private Q_SLOTS:
         QVERIFY2(textOf(loaded.error()).contains(file), loaded.error().text().c_str());
         QCOMPARE(loaded.error().code, ErrorCode::Corrupt);
         QCOMPARE(other.state.digest(), before);
+    }
+
+    /// SEMANTICS G1: wherever it lies in a file that is read in many blocks, by several threads
+    void aFlippedByteIsFoundInAnyBlock() {
+        Bench saved(m_folder, 300'000);
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        const stdfs::path path = m_folder / "s001-000000001/optimizer-00000.safetensors";
+        const std::string whole = slurp(path);
+        Bench other(m_folder, 300'000);
+        const std::string before = other.state.digest();
+        for (const std::size_t at : {std::size_t(0), std::size_t(262'143), std::size_t(262'144), whole.size() / 2, whole.size() - 1}) {
+            std::string content = whole;
+            content[at] = static_cast<char>(content[at] ^ 1);
+            spit(path, content);
+            const auto loaded = loadCheckpoint(m_folder / "s001-000000001", other.state);
+            QVERIFY2(!loaded.ok(), std::to_string(at).c_str());
+            QCOMPARE(loaded.error().sentence, std::string("optimizer-00000.safetensors is damaged: its content does not match its checksum. Choose another checkpoint"));
+            QCOMPARE(other.state.digest(), before);
+        }
+        spit(path, whole);
+        QVERIFY(loadCheckpoint(m_folder / "s001-000000001", other.state).ok());
+        QCOMPARE(other.state.digest(), saved.state.digest());
+    }
+
+    /// SEMANTICS G1: between the check and the reading, where a mapping would end the process
+    void aFileThatIsCutShortMeanwhileIsAnError() {
+        Bench saved(m_folder, 300'000);
+        saved.train(1);
+        QVERIFY(saved.save().ok());
+        const stdfs::path path = m_folder / "s001-000000001/optimizer-00000.safetensors";
+        const auto cut = [&](std::uint64_t done, std::uint64_t total) {
+            if (done == total) stdfs::resize_file(path, 1'000'000);
+        };
+        Bench other(m_folder, 300'000);
+        const auto loaded = loadCheckpoint(m_folder / "s001-000000001", other.state, cut);
+        QVERIFY(!loaded.ok());
+        QCOMPARE(loaded.error().code, ErrorCode::Corrupt);
+        QVERIFY2(textOf(loaded.error()).contains("optimizer-00000.safetensors was cut short: it ends after 1000000 bytes"), loaded.error().text().c_str());
+    }
+
+    /// A tensor in several pieces, and one that lies in memory in another order than in the file
+    void piecesAndOtherLayoutsComeBack() {
+        const stdfs::path folder = m_folder / "s001-000000000";
+        Bench saved(m_folder);
+        QVERIFY(saved.save().ok());
+        auto manifest = rundir::readCheckpoint(folder).value();
+        std::vector<std::pair<std::string, rundir::TensorRange>> tensors{{"top", {"F32", {2, 3}, 0, 0}}, {"bottom", {"F32", {1, 3}, 0, 0}}};
+        std::string content = rundir::makeSafetensorsHeader(tensors, {});
+        const at::Tensor values = at::arange(9, at::kFloat).view({3, 3});
+        content.append(static_cast<const char*>(values.const_data_ptr()), values.nbytes());
+        const std::string name = "model-00000.safetensors";
+        spit(folder / name, content);
+        for (rundir::FileEntry& file : manifest.files)
+            if (file.name == name) file = {name, content.size(), hashHex(std::as_bytes(std::span(content)))};
+        manifest.tensors = {{"w", "parameter", "F32", {3, 3}, {{name, "top", {0, 0}, {2, 3}}, {name, "bottom", {2, 0}, {1, 3}}}}};
+        spit(folder / "manifest.json", rundir::manifestJson(manifest));
+        for (const at::Tensor& target : {at::zeros({3, 3}), at::zeros({3, 3}).t(), at::zeros({3, 6}).narrow(1, 1, 3)}) {
+            const auto loaded = loadCheckpointWeights(folder, {{.name = "w", .role = "parameter", .tensor = target}});
+            QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().text().c_str());
+            QVERIFY(at::equal(target, values));
+        }
+        manifest.tensors[0].pieces = {{"trainer.json", "w", {0, 0}, {3, 3}}};
+        spit(folder / "manifest.json", rundir::manifestJson(manifest));
+        const auto refused = loadCheckpointWeights(folder, {{.name = "w", .role = "parameter", .tensor = at::zeros({3, 3})}});
+        QVERIFY(!refused.ok());
+        QVERIFY2(textOf(refused.error()).contains("trainer.json lacks the tensor"), refused.error().text().c_str());
     }
 
     void truncatedAndMissingFilesAreNamed_data() {
