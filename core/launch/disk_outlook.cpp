@@ -42,6 +42,16 @@ static std::vector<rundir::CheckpointInfo> usableCheckpoints(const rundir::RunFo
     return all;
 }
 
+/// As the writer asks for it: what did not change since the checkpoint before is linked.
+static std::uint64_t nextSaveAfter(const stdfs::path& checkpoint) {
+    constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
+    const auto manifest = rundir::readCheckpoint(checkpoint);
+    if (!manifest) return 0;
+    std::uint64_t bytes = kSmallFilesBytes;
+    for (const rundir::FileEntry& file : manifest->files) bytes += file.name.starts_with("frozen-") ? 0 : file.bytes;
+    return bytes;
+}
+
 RunWrites writesOf(const rundir::RunFolder& run) {
     RunWrites writes;
     const auto summary = rundir::readSummary(run);
@@ -51,6 +61,7 @@ RunWrites writesOf(const rundir::RunFolder& run) {
     const auto usable = usableCheckpoints(run);
     if (!config || usable.empty() || config::isCommand(*config)) return writes;
     const std::uint64_t each = usable.back().bytes;
+    writes.nextSave = nextSaveAfter(run.checkpoints() / usable.back().folder);
     const std::int64_t kept = config->checkpoint.keepLast + config->checkpoint.keepBest;
     // Pinned ones take no place of those that the rule counts.
     const std::int64_t there = std::count_if(usable.begin(), usable.end(), [](const rundir::CheckpointInfo& info) { return !info.pinned; });
@@ -70,11 +81,12 @@ DiskOutlook outlookFrom(const DiskRoom& room, const std::vector<RunWrites>& runs
     for (const RunWrites& run : runs) {
         out.bytesPerHour += run.bytesPerHour;
         toCome += run.toCome;
+        if (run.nextSave > room.freeBytes) out.nextSave = std::max(out.nextSave, run.nextSave);
     }
     const double left = static_cast<double>(room.freeBytes) - static_cast<double>(toCome);
     if (toCome > 0 && left <= 0) out.hoursLeft = 0;
     else if (out.bytesPerHour > 0) out.hoursLeft = left / out.bytesPerHour;
-    out.kind = !room.isThere ? Kind::Gone : !room.isWritable ? Kind::ReadOnly : room.freeBytes < kFullBytes ? Kind::Full
+    out.kind = !room.isThere ? Kind::Gone : !room.isWritable ? Kind::ReadOnly : out.nextSave > 0 || room.freeBytes < kLeastForSession ? Kind::Full
              : out.hoursLeft && *out.hoursLeft < kWarnHours ? Kind::Filling : Kind::Fine;
     return out;
 }
@@ -95,7 +107,9 @@ std::string outlookText(const DiskOutlook& outlook, const stdfs::path& workspace
         case DiskOutlook::Kind::Fine: return {};
         case DiskOutlook::Kind::Gone: return place + " is not there any more";
         case DiskOutlook::Kind::ReadOnly: return place + " cannot be written: no run can start or save there";
-        case DiskOutlook::Kind::Full: return "The disk of " + place + " is full (" + free + " free): runs there cannot save";
+        case DiskOutlook::Kind::Full:
+            return "The disk of " + place + " is full (" + free + " free): "
+                   + (outlook.nextSave > 0 ? "runs there cannot save, the next checkpoint needs " + diskText(outlook.nextSave) : "no run can start there");
         case DiskOutlook::Kind::Filling: break;
     }
     if (*outlook.hoursLeft <= 0) return "The disk of " + place + " has " + free + " free, less than the checkpoints need that the runs there keep";

@@ -24,6 +24,7 @@ struct DiskRoom {
 struct RunWrites {
     double bytesPerHour = 0;         ///< 0 before it has been active for a minute
     std::uint64_t toCome = 0;        ///< checkpoints that the rule keeps and that are not there yet
+    std::uint64_t nextSave = 0;      ///< what the next save needs, as the one before; 0: not known, or it saves nothing
 };
 
 struct DiskOutlook {
@@ -32,11 +33,13 @@ struct DiskOutlook {
     std::uint64_t freeBytes = 0;
     double bytesPerHour = 0;              ///< all runs that are up here
     std::optional<double> hoursLeft;      ///< nothing where nothing is written
+    std::uint64_t nextSave = 0;           ///< the largest that does not fit; 0: none
     bool operator==(const DiskOutlook&) const = default;
 };
 
-/// Told as full below this: a run cannot record and save with less.
-inline constexpr std::uint64_t kFullBytes = 64u << 20;
+/// No session begins with less: it could not even write down how it ended. Told as full below this, and where the next save of
+/// a run that is up does not fit.
+inline constexpr std::uint64_t kLeastForSession = 4'000'000;
 /// Told as filling when it is full within this time.
 inline constexpr double kWarnHours = 24;
 

@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "config/command_text.h"
 #include "launch/command_facts.h"
+#include "launch/disk_outlook.h"
 #include "launch/going_on.h"
 #include "launch/identity.h"
 #include "launch/undo.h"
@@ -47,13 +48,12 @@ Result<config::RunConfig> withSettings(const config::RunConfig& before, const st
 
 /// A session that could not even write down how it ended is not begun.
 static Result<void> refuseFullDisk(std::filesystem::path folder) {
-    constexpr std::uint64_t kLeast = 4'000'000;
     std::error_code ignored;
     while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) folder = folder.parent_path();
     const auto room = disk().freeBytes(folder);
-    if (!room || *room >= kLeast) return {};
+    if (!room || *room >= kLeastForSession) return {};
     return Error{ErrorCode::NoSpace, "Only " + diskText(*room) + " are free on the disk of " + shownPath(folder.native()) + ", a session needs at least "
-                 + diskText(kLeast) + ". Free some space and start again", {}, {}};
+                 + diskText(kLeastForSession) + ". Free some space and start again", {}, {}};
 }
 
 // ---- writing a session's plan

@@ -3326,6 +3326,10 @@ Discard ends without saving: %1.</source>
             <translation>%1 所在磁盘约 %2 后写满：剩余 %3，正在进行的运行每小时写入 %4。</translation>
         </message>
         <message>
+            <source>The disk of %1 is full (%2 free). No run can start there; delete what is not needed and empty the trash.</source>
+            <translation>%1 所在磁盘已满（剩余 %2）。无法在那里启动运行；请删除不需要的内容并清空回收站。</translation>
+        </message>
+        <message>
             <source>The disk of %1 is full (%2 free). Runs that are up go on and cannot save until there is room; delete what is not needed and empty the trash.</source>
             <translation>%1 所在磁盘已满（剩余 %2）。正在进行的运行会继续，但在有空间之前无法保存；请删除不需要的内容并清空回收站。</translation>
         </message>

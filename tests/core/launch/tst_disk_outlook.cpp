@@ -64,12 +64,29 @@ private Q_SLOTS:
         QVERIFY(launch::outlookText(none, "/w").find("less than the checkpoints need") != std::string::npos);
     }
     void aDiskThatCannotBeUsedIsToldAsWhatItIs() {
-        QVERIFY(outlookFrom({true, true, launch::kFullBytes - 1}, {}).kind == Kind::Full);
+        const DiskOutlook full = outlookFrom({true, true, launch::kLeastForSession - 1}, {});
+        QVERIFY(full.kind == Kind::Full);
+        QCOMPARE(launch::outlookText(full, "/w"), std::string("The disk of /w is full (4.0 MB free): no run can start there"));
         QVERIFY(outlookFrom({true, false, 5 * kGb}, {{1e12, 0}}).kind == Kind::ReadOnly);
         QVERIFY(outlookFrom({false, false, 0}, {}).kind == Kind::Gone);
         QVERIFY(launch::diskOutlook(workspace() / "nowhere").kind == Kind::Gone);
         QVERIFY(launch::diskOutlook(workspace()).kind != Kind::Gone);
         QCOMPARE(launch::outlookText(outlookFrom({false, false, 0}, {}), "/w"), std::string("/w is not there any more"));
+    }
+    void cannotSaveIsSaidOnlyWhereTheNextSaveDoesNotFit() {
+        constexpr std::uint64_t kMb = 1'000'000;
+        const auto with = [](std::uint64_t free, std::vector<std::uint64_t> saves) {
+            std::vector<RunWrites> runs;
+            for (const std::uint64_t save : saves) runs.push_back({0, 0, save});
+            return outlookFrom({true, true, free}, runs);
+        };
+        QVERIFY(with(41 * kMb, {}).kind == Kind::Fine);
+        QVERIFY(with(8 * kMb, {2 * kMb, 0}).kind == Kind::Fine);
+        const DiskOutlook full = with(41 * kMb, {2 * kMb, 60 * kMb, 45 * kMb});
+        QVERIFY(full.kind == Kind::Full);
+        QCOMPARE(launch::outlookText(full, "/w"), std::string("The disk of /w is full (41.0 MB free): runs there cannot save, the next checkpoint needs 60.0 MB"));
+        // Low is what the trend says.
+        QVERIFY(outlookFrom({true, true, 41 * kMb}, {{10e6, 0, 2 * kMb}}).kind == Kind::Filling);
     }
     void aRunsRateIsWhatItHasWrittenOverItsActiveTime() {
         auto loaded = config::load("digits-mlp");
@@ -91,6 +108,7 @@ private Q_SLOTS:
         const auto all = rundir::listCheckpoints(run.folder().checkpoints());
         QVERIFY(!all.empty() && all.back().bytes > 0);
         QCOMPARE(writes.toCome, 3 * all.back().bytes);                // one of four is there
+        QCOMPARE(writes.nextSave, all.back().bytes + (1u << 20));
         // Only runs that are up write.
         QCOMPARE(launch::diskOutlook(workspace()).bytesPerHour, 0.0);
         const auto lock = rundir::RunLock::acquire(run.folder().lock());
