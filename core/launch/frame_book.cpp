@@ -18,7 +18,7 @@ namespace lathe::launch {
 using nlohmann::json;
 using rundir::JsonReader;
 
-static constexpr std::size_t kSparklinePoints = 64;
+static constexpr std::size_t kSparklinePoints = 64, kMostSaid = 100;
 static constexpr const char* kLoss = "train/loss";
 
 FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session)
@@ -106,10 +106,9 @@ const std::optional<Ended>& FrameBook::ended(int rank) const {
 void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     const auto event = live::decodeEvent(frame.payload);
     if (!event) return log::warning(event.error().text());
-    static constexpr std::array<std::string_view, 15> kToSay = {"warning", "error", "rate_cut", "resume_report", "save_failed", "frames_lost", "stop_asked", "guard", "rolled_back",
+    static constexpr std::array<std::string_view, 14> kToSay = {"warning", "error", "rate_cut", "resume_report", "frames_lost", "stop_asked", "guard", "rolled_back",
                                                               "micro_batch_halved", "evaluation_halved", "micro_batch_limit", "hang", "hang_over", "restarted"};
-    if (!event->text.empty() && std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end() && m_said.size() < 100)
-        m_said.push_back(event->text);
+    if (std::find(kToSay.begin(), kToSay.end(), event->kind) != kToSay.end()) say(event->text);
     if (event->kind == "holds") m_holds = event->text;
     else if (event->kind == "checkpoint") bookCheckpoint(*event);
     else if (event->kind == "best") bookBest(*event);
@@ -119,7 +118,12 @@ void FrameBook::takeEvent(int ring, const live::Frame& frame) {
     else if (event->kind == "environment") bookEnvironment(*event);
 }
 
+void FrameBook::say(const std::string& sentence) {
+    if (!sentence.empty() && m_said.size() < kMostSaid) m_said.push_back(sentence);
+}
+
 void FrameBook::bookFailedSave(const live::EventFrame& event) {
+    if (m_savesFail.came(event.text, event.wallNs)) say(event.text);
     m_saveProblem = event.text;
     ++m_failedSaves;
 }
@@ -174,6 +178,7 @@ void FrameBook::bookCheckpoint(const live::EventFrame& event) {
         }
         m_lastCheckpoint = row.folder;
         m_saveProblem.clear();
+        say(m_savesFail.over().value_or(std::string()));
         ++m_saves;
     });
 }
@@ -196,6 +201,7 @@ void FrameBook::bookPlan(const live::EventFrame& event) {
 void FrameBook::bookEnded(int rank, const live::EventFrame& event) {
     auto ended = endedFrom(event);
     if (!ended) return;
+    if (rank == 0) say(m_savesFail.over().value_or(std::string()));
     if (ended->counters && rank == 0) m_summary.counters = *ended->counters;
     m_ended[rank] = std::move(ended);
 }

@@ -3,6 +3,7 @@
 // Thread: one.
 #pragma once
 
+#include "launch/recurring_problem.h"
 #include "launch/session_end.h"
 #include "live/segment.h"
 #include "rundir/run_folder.h"
@@ -49,6 +50,7 @@ private:
     void bookBest(const live::EventFrame& event);
     void bookPlan(const live::EventFrame& event);
     void bookFailedSave(const live::EventFrame& event);
+    void say(const std::string& sentence);
     void bookEnvironment(const live::EventFrame& event);
     void bookEnded(int rank, const live::EventFrame& event);
     void considerBest(const std::string& series, double value, std::int64_t step);
@@ -67,6 +69,7 @@ private:
     std::map<int, std::optional<Ended>> m_ended;   ///< by rank
     std::map<std::string, std::string> m_environment;
     std::string m_lastCheckpoint, m_saveProblem;
+    RecurringProblem m_savesFail{"saves could not be made"};
     std::vector<std::string> m_said;
     std::int64_t m_lastAttempt = 0, m_lastStep = 0, m_activeNs = 0;
     std::optional<std::pair<std::int64_t, std::int64_t>> m_programSteps;

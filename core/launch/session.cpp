@@ -260,7 +260,11 @@ void Session::bookFirstStep() {
 void Session::writeSummary() {
     m_summary.updatedNs = wall();
     bookFirstStep();
-    if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) log::warning(written.error().text());
+    if (const auto written = rundir::writeSummary(disk(), m_run, m_summary); !written) {
+        if (m_summaryFails.came(written.error().text(), m_summary.updatedNs)) log::warning(written.error().text());
+    } else if (const auto over = m_summaryFails.over()) {
+        log::warning(*over);
+    }
     capLogs();
     m_summaryNs = now();
     m_summaryDue = false;

@@ -172,6 +172,7 @@ private:
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
+    RecurringProblem m_summaryFails{"times summary.json could not be written"};
     std::optional<Next> m_next;
     std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };
