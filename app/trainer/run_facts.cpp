@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/number_text.h"
 #include "config/command_text.h"
+#include "launch/memory_end.h"
 #include "launch/supervisor.h"
 #include "launch/verbs.h"
 #include "output.h"
@@ -79,7 +80,8 @@ std::optional<launch::Stopping> stoppingOf(const json& status) {
 std::vector<std::string> remedyLines(const RunFolder& run) {
     std::vector<std::string> lines;
     const auto record = rundir::readSession(run, rundir::newestSession(run));
-    if (!record || !record->memory || record->memory->remedies.empty()) return lines;
+    if (!record || !record->memory) return lines;
+    if (record->memory->remedies.empty()) return {std::string(launch::kNoRemedy)};
     lines.push_back("What would need less memory (lathe-trainer again " + displayName(run) + " --remedy N, or continue where it says so):");
     const auto& remedies = record->memory->remedies;
     for (std::size_t i = 0; i < remedies.size(); ++i)

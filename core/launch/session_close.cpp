@@ -109,6 +109,7 @@ void Session::tellMemory(SessionEnd& end) {
     if (!ended || !ended->memory) end.why += ". " + rundir::sentenceOf(*m_record.memory);
     std::string text = rundir::sentenceOf(*m_record.memory);
     for (std::size_t i = 0; i < m_record.memory->remedies.size(); ++i) text += (i == 0 ? ". What would help: (" : "; (") + std::to_string(i + 1) + ") " + rundir::sentenceOf(m_record.memory->remedies[i]);
+    if (m_record.memory->remedies.empty()) text += ". " + std::string(kNoRemedy);
     tellEvent("out_of_memory", text, rundir::memoryJson(*m_record.memory).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     drain(true);
     flush();

@@ -36,7 +36,7 @@ struct MemoryRecord {
     std::int64_t microStep = 0, microSteps = 0;  ///< within the window, from 1; 0: it was none
     std::vector<std::int64_t> shape;   ///< of the micro-batch's input, the first is its samples; empty: it was none
     std::vector<std::int64_t> samples; ///< ids in the micro-batch, at most kMostSamples
-    std::vector<Remedy> remedies;      ///< the one that costs least first
+    std::vector<Remedy> remedies;      ///< those that can be enough first, of these the one that costs least
 
     static constexpr std::size_t kMostSamples = 1000;
 };

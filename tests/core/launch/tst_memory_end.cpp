@@ -93,6 +93,51 @@ private Q_SLOTS:
         }
     }
 
+    /// A model that is many times too large: nothing that leaves its weights as they are is offered.
+    void whatCannotBeEnoughIsNotOffered() {
+        config::RunConfig config;
+        config.data.train = "photos";
+        config.model.name = "mlp";
+        config.model.hidden = {1'000'000, 1'000'000};
+        config.data.loaderThreads = 2;
+        config.parallel.ranks = 2;
+        config.accumulation.microBatches = 2;
+        config.optimizer.ema = true;
+        MemoryRecord record;
+        record.facts = {"cpu", "building the model", std::uint64_t{8'000'000'000'000}, std::uint64_t{20'000'000'000}, std::uint64_t{400'000'000}, std::uint64_t{24'000'000'000}};
+        const auto remedies = remediesFor(config, record);
+        QCOMPARE(keysOf(remedies), (std::vector<std::string>{"model.hidden"}));
+        QCOMPARE(remedies[0].edits[0].to, std::string("31250, 31250"));   // a 1024th of the weights
+        config.model.hidden = {4};
+        QVERIFY(remediesFor(config, record).empty());
+    }
+
+    void aChangeIsAsLargeAsItMustBe() {
+        MemoryRecord record = training();   // had 15 GiB
+        record.facts.requested = std::uint64_t{100} << 30;
+        const auto remedies = remediesFor(resnet(), record);
+        QCOMPARE(remedies[0].edits, (std::vector<Remedy::Edit>{{"data.batch_size", "32", "4"}, {"accumulation.micro_batches", "1", "8"}}));
+        QVERIFY2(remedies[0].cost.find("BatchNorm is over 4 samples at a time instead of 32") != std::string::npos, remedies[0].cost.c_str());
+        const auto keys = keysOf(remedies);
+        QVERIFY(std::find(keys.begin(), keys.end(), "precision.mode") == keys.end());   // a half is not enough
+        QVERIFY(std::find(keys.begin(), keys.end(), "model.name") == keys.end());       // more than the device has
+        for (const Remedy& remedy : remedies)
+            if (remedy.edits[0].key == "data.image_size") QCOMPARE(remedy.edits[0].to, std::string("56"));
+    }
+
+    /// Behind those that can be enough, and told as what they are.
+    void whatIsNotKnownToBeEnoughComesLast() {
+        config::RunConfig config = resnet();
+        config.optimizer.ema = true;
+        const auto remedies = remediesFor(config, training());
+        QCOMPARE(remedies.back().edits[0].key, std::string("model.name"));
+        QVERIFY2(remedies.back().cost.ends_with("how much less is needed then is not known"), remedies.back().cost.c_str());
+        QCOMPARE(remedies[remedies.size() - 2].edits[0].key, std::string("optimizer.ema"));
+        MemoryRecord killed = training();
+        killed.facts.requested.reset();
+        for (const Remedy& remedy : remediesFor(config, killed)) QVERIFY(remedy.cost.find("not known") == std::string::npos);
+    }
+
     void aBatchOfOneIsNotHalved() {
         config::RunConfig config = resnet();
         config.data.batchSize = 1;
