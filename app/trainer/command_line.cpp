@@ -1,6 +1,5 @@
 #include "command_line.h"
 
-#include "launch/queue.h"
 #include "launch/supervisor.h"
 #include "output.h"
 
@@ -202,9 +201,6 @@ ExitCode runCommandLine(int argc, char** argv) {
         tell("Only run and again take words behind --");
         return ExitCode::Usage;
     }
-    // Before anything is made that could then not be put in.
-    if (options.queue)
-        if (const auto state = launch::Queue::ofThisUser().read(); !state) return fail(options, state.error());
     if (startsSession) launch::holdStopSignals();
     return chosen(options);
 }

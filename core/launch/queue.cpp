@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/log.h"
 #include "base/temporary_files.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
@@ -121,20 +122,33 @@ static Result<void> giveUp(const RunFolder& run, int session, const std::string&
     return setState(run, State::Cancelled, why);
 }
 
+/// A run that was made for the queue is gone, another one is as it was before.
+static void takeBack(const Prepared& prepared, const std::string& runId, const rundir::Summary& before) {
+    const RunFolder run(prepared.run.place());   // which a held one no longer tells once it is gone
+    const auto back = [&]() -> Result<void> {
+        if (prepared.session == 1) return rundir::unmakeRun(disk(), run, runId);
+        LATHE_TRY(disk().remove(run.sessionJson(prepared.session)));
+        LATHE_TRY(disk().remove(run.sessionYaml(prepared.session)));
+        return rundir::writeSummary(disk(), run, before);
+    };
+    if (const auto taken = back(); !taken) log::warning(taken.error().text());
+    tellIndex(run);
+}
+
 Result<void> enqueue(const Queue& queue, Prepared prepared) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(prepared.run));
-    LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(prepared.run, prepared.session));
-    if (const auto devices = devicesFor(config); !devices) {
-        LATHE_TRY(giveUp(prepared.run, prepared.session, "It was not queued: " + devices.error().sentence));
-        return Error{devices.error()};
-    }
-    LATHE_TRY(setState(prepared.run, State::Queued, {}));
-    QueueEntry entry{prepared.run.place(), manifest.id, prepared.session, Clock::system().wallNs(), false, {}, keptEnvironment()};
-    auto added = queue.edit([&](QueueState& state) -> Result<void> {
-        state.entries.push_back(std::move(entry));
-        return {};
-    });
-    if (!added) LATHE_TRY(giveUp(prepared.run, prepared.session, "It could not be queued: " + added.error().sentence));
+    LATHE_TRY_ASSIGN(const rundir::Summary before, rundir::readSummaryOrMake(prepared.run));
+    const auto add = [&]() -> Result<void> {
+        LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(prepared.run, prepared.session));
+        if (const auto devices = devicesFor(config); !devices) return Error{devices.error()};
+        LATHE_TRY(setState(prepared.run, State::Queued, {}));
+        return queue.edit([&](QueueState& state) -> Result<void> {
+            state.entries.push_back({prepared.run.place(), manifest.id, prepared.session, Clock::system().wallNs(), false, {}, keptEnvironment()});
+            return {};
+        });
+    };
+    const auto added = add();
+    if (!added) takeBack(prepared, manifest.id, before);
     return added;
 }
 

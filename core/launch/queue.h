@@ -62,8 +62,8 @@ private:
 /// Where a run of this configuration can compute on this machine as it is now. An error says why it cannot.
 Result<device::Candidates> devicesFor(const config::RunConfig& config, const device::Gpus& gpus = device::gpus());
 
-/// Puts a prepared session at the end of the queue and lets its run go. What can never run here is refused (its run is then
-/// told as cancelled). The keeper is not started.
+/// Puts a prepared session at the end of the queue and lets its run go. Where that is refused (it can never run here, the
+/// queue cannot be read) nothing of the session stays: a run that was made for it is gone. The keeper is not started.
 Result<void> enqueue(const Queue& queue, Prepared prepared);
 /// Takes a run out before it has started: it counts as cancelled.
 Result<void> dequeue(const Queue& queue, const rundir::RunFolder& run);

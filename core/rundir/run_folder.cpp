@@ -132,6 +132,12 @@ Result<RunFolder> createRun(FileSystem& fs, const stdfs::path& workspace, const 
     return Error(made.error()).in("while making a run in " + workspace.string());
 }
 
+Result<void> unmakeRun(FileSystem& fs, const RunFolder& run, const std::string& id) {
+    const stdfs::path place = run.place(), unfinished = place.parent_path() / (".new-" + id);
+    LATHE_TRY(fs.rename(place, unfinished));
+    return removeTree(fs, unfinished);
+}
+
 /// When a run was made, in seconds and as its folder's name tells; a folder that was renamed is asked for its run.json.
 static std::string stampOf(const RunFolder& run) {
     constexpr std::string_view kShape = "00000000-000000";

@@ -252,6 +252,8 @@ Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& s
 /// `fill` may put more into the unfinished folder, for example take its lock. Either the whole folder appears or nothing.
 Result<RunFolder> createRun(FileSystem& fs, const std::filesystem::path& workspace, const RunManifest& manifest,
                             const std::string& configYaml, const std::function<Result<void>(const RunFolder&)>& fill = {});
+/// Takes back a run that was just made: nothing of it stays. Requires: the caller holds its lock.
+Result<void> unmakeRun(FileSystem& fs, const RunFolder& run, const std::string& id);
 std::string newRunId();
 /// A name as part of a folder name: lower case, only a-z 0-9 . -, at most 40 characters, never empty.
 std::string folderWord(std::string_view name);

@@ -1,6 +1,8 @@
 // labels: process
 // timeout: 300
 // Runs that wait for a device: their order, what a person changes in it, and that nothing that dies loses or doubles one.
+#include "base/file_system.h"
+#include "config/config.h"
 #include "launch/device_lock.h"
 #include "launch/queue_keeper.h"
 #include "launch/verbs.h"
@@ -300,6 +302,33 @@ private Q_SLOTS:
         }));
         QVERIFY(queue().keeperIsUp());   // it may hold runs
         QVERIFY(stdfs::remove(queue().file()));
+    }
+
+    void whatCannotBePutInLeavesNothing() {
+        const launch::Queue nowhere("/proc/no-such-folder");
+        auto made = launch::prepareRun(m_workspace->folder(), config::load("digits-mlp")->config, "digits-mlp");
+        QVERIFY(made.ok());
+        made->run = made->run.held();
+        QVERIFY(!launch::enqueue(nowhere, std::move(*made)).ok());
+        QVERIFY(runs().empty());
+        QCOMPARE(listFolder(m_workspace->folder() / "runs")->size(), std::size_t{0});
+        // A run that was there before keeps the end that it had.
+        put("one");
+        QVERIFY(allIs(State::Completed));
+        const rundir::RunFolder run = runs().front();
+        const std::string before = *readFile(run.summaryJson(), 1 << 20);
+        auto lock = rundir::RunLock::acquire(run.lock());
+        QVERIFY(lock.ok());
+        rundir::SessionRecord session;
+        session.number = 2;
+        session.verb = "continue";
+        QVERIFY(rundir::writeSession(FileSystem::real(), run, session).ok());
+        QVERIFY(replaceFile(FileSystem::real(), run.sessionYaml(2), *readFile(run.sessionYaml(1), 1 << 20)).ok());
+        QVERIFY(!launch::enqueue(nowhere, launch::Prepared{run, 2, std::move(*lock), {}}).ok());
+        QCOMPARE(rundir::newestSession(run), 1);
+        QVERIFY(!stdfs::exists(run.sessionYaml(2)));
+        QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
+        QCOMPARE(*readFile(run.summaryJson(), 1 << 20), before);
     }
 
     void aRunByHandAndTheQueueSeeEachOther() {
