@@ -3,6 +3,7 @@
 #include "base/number_text.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -44,10 +45,9 @@ static std::vector<rundir::CheckpointInfo> usableCheckpoints(const rundir::RunFo
 
 /// As the writer asks for it: what did not change since the checkpoint before is linked.
 static std::uint64_t nextSaveAfter(const stdfs::path& checkpoint) {
-    constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
     const auto manifest = rundir::readCheckpoint(checkpoint);
     if (!manifest) return 0;
-    std::uint64_t bytes = kSmallFilesBytes;
+    std::uint64_t bytes = rundir::kSmallFilesBytes;
     for (const rundir::FileEntry& file : manifest->files) bytes += file.name.starts_with("frozen-") ? 0 : file.bytes;
     return bytes;
 }

@@ -1,21 +1,16 @@
 #include "launch/recurring_problem.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <ctime>
+#include <regex>
 #include <utility>
 
 namespace lathe::launch {
 
-/// The sentence without what differs from one time to the next: "have 8.2 kB".
-static std::string withoutNumbers(const std::string& sentence) {
-    std::string text;
-    for (std::size_t i = 0; i < sentence.size(); ++i) {
-        const bool isPoint = sentence[i] == '.' && i > 0 && std::isdigit(static_cast<unsigned char>(sentence[i - 1])) != 0;
-        if (std::isdigit(static_cast<unsigned char>(sentence[i])) == 0 && !isPoint) text += sentence[i];
-    }
-    return text;
+/// The sentence without its amounts, which differ from one time to the next: "have 8.2 kB".
+static std::string withoutAmounts(const std::string& sentence) {
+    static const std::regex kAmount("[0-9]+(\\.[0-9]+)?( [kMGT]?i?B\\b)?");
+    return std::regex_replace(sentence, kAmount, "#");
 }
 
 static std::string timeText(std::int64_t wallNs) {
@@ -30,7 +25,7 @@ static std::string timeText(std::int64_t wallNs) {
 bool RecurringProblem::came(const std::string& sentence, std::int64_t wallNs) {
     if (m_count++ == 0) m_firstNs = wallNs;
     m_lastNs = wallNs;
-    const std::string kind = withoutNumbers(sentence);
+    const std::string kind = withoutAmounts(sentence);
     return std::exchange(m_told, kind) != kind;
 }
 

@@ -1,5 +1,5 @@
 // A problem of the outside world that comes again and again, told without filling terminals and logs: when it is new or
-// another one (other numbers in its sentence make it no other), and once it is over how often it came.
+// another one (other amounts in its sentence make it no other), and once it is over how often it came.
 // Thread: one.
 #pragma once
 

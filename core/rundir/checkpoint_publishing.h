@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -14,6 +15,9 @@ class FileSystem;
 }
 
 namespace lathe::rundir {
+
+/// Bytes that a save asks for beside its tensor files: for manifest, trainer.json, folders and what the file system needs.
+constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
 
 /// Gives the finished and synced folder "." + `name` its name. One that has it is replaced: in one step where the disk can do
 /// that, else in two, between which clearUnfinished() brings the old one back. After an error the name stands for what it

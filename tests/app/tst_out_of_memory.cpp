@@ -163,6 +163,7 @@ private Q_SLOTS:
         const auto record = rundir::readSession(m_work->latest(), 1).value();
         QCOMPARE(record.memory->facts.doing, std::string("building the model"));
         QCOMPARE(record.memory->facts.device, std::string("cpu"));
+        QCOMPARE(record.memory->facts.requested.value_or(0), std::uint64_t{20'000} * 20'000 * 8);   // weights are drawn with full precision
         QCOMPARE(record.memory->remedies.front().edits.front().key, std::string("model.hidden"));
     }
 

@@ -13,8 +13,6 @@ namespace stdfs = std::filesystem;
 
 /// A tensor file ends before it exceeds this; a single tensor may.
 constexpr std::uint64_t kShardBytes = std::uint64_t{4} << 30;
-/// For manifest, trainer.json, folders and what the file system needs for itself.
-constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
 /// Hashed twice and written while it lies in the processor's cache.
 constexpr std::size_t kBlockBytes = 512u << 10;
 
@@ -128,7 +126,7 @@ rundir::FileEntry CheckpointFiles::entryOf(const Shard& shard) {
 
 /// Also finds out which files need no room: those that cannot have changed, or hardly, since the previous checkpoint.
 Result<void> CheckpointFiles::checkSpace(Shards& shards, const Counters& counters) {
-    std::uint64_t need = kSmallFilesBytes;
+    std::uint64_t need = rundir::kSmallFilesBytes;
     for (Shard& shard : shards.all) {
         if (!m_previousFiles.empty() && (shard.frozen || m_newestAttempt == counters.updateAttempts)) shard.entry = entryOf(shard);
         if (!sameAsBefore(shard.entry)) need += tensorFileBytes(shard.tensors);

@@ -92,9 +92,12 @@ public:
     }
 
 private:
-    /// Before training whoever runs out of memory knows no more than that.
+    /// Before training whoever runs out of memory knows no more than that, and what the allocator said.
     Error withMemory(Error error) const {
-        if (error.code == ErrorCode::OutOfMemory && !error.memory) error.memory = mainMemoryFacts(std::string(live::name(m_pulse.currentPhase())));
+        if (error.code != ErrorCode::OutOfMemory || error.memory) return error;
+        const std::string doing(live::name(m_pulse.currentPhase()));
+        const auto said = memoryFacts(doing, error.sentence);
+        error.memory = said && !said->device.empty() ? said : mainMemoryFacts(doing);
         return error;
     }
 

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "fixture_run.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <QtTest/QTest>
 #include <QTemporaryDir>
@@ -108,7 +109,7 @@ private Q_SLOTS:
         const auto all = rundir::listCheckpoints(run.folder().checkpoints());
         QVERIFY(!all.empty() && all.back().bytes > 0);
         QCOMPARE(writes.toCome, 3 * all.back().bytes);                // one of four is there
-        QCOMPARE(writes.nextSave, all.back().bytes + (1u << 20));
+        QCOMPARE(writes.nextSave, all.back().bytes + rundir::kSmallFilesBytes);
         // Only runs that are up write.
         QCOMPARE(launch::diskOutlook(workspace()).bytesPerHour, 0.0);
         const auto lock = rundir::RunLock::acquire(run.folder().lock());
