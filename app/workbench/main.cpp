@@ -11,6 +11,14 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QLocale>
+#include <QMessageLogContext>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string_view>
 
 using namespace lathe;
 
@@ -22,7 +30,7 @@ struct Arguments {
     QString preset;
 };
 
-Arguments readArguments(const QApplication& application) {
+Arguments readArguments(const QCoreApplication& application) {
     QCommandLineParser parser;
     parser.setApplicationDescription(QApplication::translate("main", "Configure, start and watch training runs, and go on from any checkpoint."));
     parser.addHelpOption();
@@ -37,16 +45,49 @@ Arguments readArguments(const QApplication& application) {
     return {workspaceFolder(session::toStd(parser.value(workspace))), parser.positionalArguments().value(0), parser.value(preset)};
 }
 
+void speak(const session::Settings& settings, const std::function<bool(const QString&)>& writable) {
+    shell::installLanguage(shell::languageFor(settings.value(QStringLiteral("window/language")).toString(), QLocale().uiLanguages(), writable));
+}
+
+/// Asked for words and no window: answered where there is no display, too.
+bool asksForWords(int argc, char** argv) {
+    const auto asks = [](std::string_view argument) { return argument == "-h" || argument == "--help" || argument == "--help-all" || argument == "-v" || argument == "--version"; };
+    char** const end = std::find_if(argv, argv + argc, [](std::string_view argument) { return argument == "--"; });
+    return std::any_of(argv, end, asks);
+}
+
+/// Qt ends the program with a core dump where it finds no display: this ends it with a sentence.
+void tellOfNoDisplay(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    static QString reason;   // the first complaint is the cause
+    if (type == QtFatalMsg) {
+        const QString why = reason.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(reason);
+        std::fprintf(stderr, "lathe: There is no display to show the window on%s; lathe-trainer does the same in the terminal.\n", qPrintable(why));
+        std::_Exit(2);
+    }
+    if (context.category != nullptr && std::strncmp(context.category, "qt.qpa", 6) == 0) {
+        if (reason.isEmpty()) reason = text.trimmed();
+    } else {
+        std::fprintf(stderr, "%s\n", qPrintable(text));
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lathe"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lathe"));
     QApplication::setApplicationVersion(QStringLiteral(LATHE_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("lathe"));
+    if (asksForWords(argc, argv)) {
+        const QCoreApplication words(argc, argv);
+        speak(session::Settings(), [](const QString&) { return true; });   // what the terminal can write is its affair
+        readArguments(words);   // ends the program
+    }
+    const QtMessageHandler before = qInstallMessageHandler(tellOfNoDisplay);
+    const QApplication application(argc, argv);
+    qInstallMessageHandler(before);
     session::Settings settings;
-    shell::installLanguage(shell::languageFor(settings.value(QStringLiteral("window/language")).toString(), QLocale().uiLanguages()));
+    speak(settings, shell::canBeWritten);
     const Arguments arguments = readArguments(application);
 
     const int mode = settings.value(QStringLiteral("window/theme"), int(theme::Mode::System)).toInt();

@@ -1466,8 +1466,16 @@
             <translation>它已固定；请先取消固定。</translation>
         </message>
         <message>
-            <source>Continue: same run, on from here  ·  Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer</source>
-            <translation>继续：同一运行，从这里接着训练  ·  回退：同一运行，新分支  ·  派生：新运行，完整状态  ·  从权重开始：新运行，全新优化器</translation>
+            <source>Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer</source>
+            <translation>回退：同一运行，新分支  ·  派生：新运行，完整状态  ·  从权重开始：新运行，全新优化器</translation>
+        </message>
+        <message>
+            <source>Continue: same run, on from here</source>
+            <translation>继续：同一运行，从这里接着训练</translation>
+        </message>
+        <message>
+            <source>Continue is off: %1</source>
+            <translation>不能继续：%1</translation>
         </message>
         <message>
             <source>No checkpoints</source>
@@ -1673,16 +1681,16 @@
             <translation>自己的数据…</translation>
         </message>
         <message>
-            <source>A folder of class folders with JPEG or PNG pictures, a CSV file, or IDX files. Dropping it on this card does the same.</source>
-            <translation>按类别分文件夹的 JPEG 或 PNG 图片、CSV 文件或 IDX 文件。也可以直接拖到此卡片上。</translation>
+            <source>A folder of class folders with JPEG or PNG pictures, a CSV file, IDX files or a text file. Dropping it on this card does the same.</source>
+            <translation>按类别分文件夹的 JPEG 或 PNG 图片、CSV 文件、IDX 文件或文本文件。也可以直接拖到此卡片上。</translation>
         </message>
         <message>
             <source>A folder of pictures…</source>
             <translation>图片文件夹…</translation>
         </message>
         <message>
-            <source>A CSV or IDX file…</source>
-            <translation>CSV 或 IDX 文件…</translation>
+            <source>A CSV, IDX or text file…</source>
+            <translation>CSV、IDX 或文本文件…</translation>
         </message>
         <message>
             <source>No training data chosen</source>
@@ -3440,7 +3448,7 @@ Discard ends without saving: %1.</source>
         </message>
         <message>
             <source>Language</source>
-            <translation>语言</translation>
+            <translation>语言 (Language)</translation>
         </message>
         <message>
             <source>Language of the system</source>

@@ -3,6 +3,7 @@
 #include "charts/axis_map.h"
 #include "charts/curve_builder.h"
 #include "charts/curve_painter.h"
+#include "charts/fonts.h"
 #include "charts/line_chart.h"
 
 #include <QPainter>
@@ -102,76 +103,23 @@ std::vector<double> ramp(int n, double from = 0, double to = 1) {
     return values;
 }
 
-QStringList textsOf(const std::vector<Tick>& ticks) {
-    QStringList texts;
-    for (const Tick& tick : ticks) texts += tick.text;
-    return texts;
-}
-
 }  // namespace
 
 class tst_chart : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void ticksOfOneAxisHaveOneForm_data() {
-        QTest::addColumn<double>("lo");
-        QTest::addColumn<double>("hi");
-        QTest::addColumn<QStringList>("texts");
-        QTest::newRow("rates") << 0.0 << 3e-4 << QStringList{"0", "5e-5", "1e-4", "1.5e-4", "2e-4", "2.5e-4", "3e-4"};
-        QTest::newRow("loss") << 0.0 << 2.1 << QStringList{"0.0", "0.5", "1.0", "1.5", "2.0"};
-        QTest::newRow("steps") << 0.0 << 52000.0 << QStringList{"0", "10,000", "20,000", "30,000", "40,000", "50,000"};
-        QTest::newRow("millions") << 0.0 << 2.2e6 << QStringList{"0", "0.5M", "1.0M", "1.5M", "2.0M"};
-        QTest::newRow("negative") << -1.0 << 1.0 << QStringList{"-1.0", "-0.5", "0.0", "0.5", "1.0"};
-    }
-    void ticksOfOneAxisHaveOneForm() {
-        QFETCH(double, lo);
-        QFETCH(double, hi);
-        QFETCH(QStringList, texts);
-        QCOMPARE(textsOf(ticks({lo, hi, false}, 250, 40)), texts);
-    }
-
-    void logAxisAlwaysHasAtLeastTwoTexts_data() {
-        QTest::addColumn<double>("lo");
-        QTest::addColumn<double>("hi");
-        QTest::newRow("less than a decade") << 2.0 << 8.0;
-        QTest::newRow("a sliver") << 0.311 << 0.327;
-        QTest::newRow("a decade and a half") << 0.07 << 2.0;
-        QTest::newRow("four decades") << 1e-3 << 20.0;
-        QTest::newRow("the range of float") << 1e-45 << 3e38;
-    }
-    void logAxisAlwaysHasAtLeastTwoTexts() {
-        QFETCH(double, lo);
-        QFETCH(double, hi);
-        const auto found = ticks({lo, hi, true}, 250, 38);
-        QVERIFY2(found.size() >= 2 && found.size() <= 14, qPrintable(textsOf(found).join(' ')));
-        for (const Tick& tick : found) QVERIFY(tick.value >= lo * 0.999 && tick.value <= hi * 1.001 && !tick.text.isEmpty());
-        const QStringList texts = textsOf(found);
-        QCOMPARE(QSet<QString>(texts.begin(), texts.end()).size(), texts.size());
-    }
-
-    void ticksAreSaneForExtremeRanges_data() {
-        QTest::addColumn<double>("lo");
-        QTest::addColumn<double>("hi");
-        QTest::newRow("1e-12 at 0") << 0.0 << 1e-12;
-        QTest::newRow("1e-12 at 1") << 1.0 << 1.0 + 1e-12;
-        QTest::newRow("1e300") << -1e300 << 1e300;
-        QTest::newRow("largest") << -1.7e308 << 1.7e308;
-        QTest::newRow("denormal") << 0.0 << 1e-310;
-    }
-    void ticksAreSaneForExtremeRanges() {
-        QFETCH(double, lo);
-        QFETCH(double, hi);
-        const auto found = ticks({lo, hi, false}, 300, 40);
-        QVERIFY(found.size() <= 60);
-        const AxisMap axis{lo, hi, false};
-        for (const double unit : {0.0, 0.25, 1.0}) QVERIFY(std::abs(axis.unit(axis.value(unit)) - unit) < 0.51);
-    }
-
-    void timeIsToldInOneUnit() {
-        QCOMPARE(textsOf(timeTicks({0, 100, false}, 500, 90)), (QStringList{"0 s", "30 s", "60 s", "90 s"}));
-        QCOMPARE(textsOf(timeTicks({0, 3700, false}, 500, 90)), (QStringList{"0 min", "15 min", "30 min", "45 min", "60 min"}));
-        QCOMPARE(textsOf(timeTicks({0, 9 * 3600, false}, 500, 90)), (QStringList{"0 h", "2 h", "4 h", "6 h", "8 h"}));
+    void textsOfAShortRangeFarFromZeroAreWhole() {
+        Bench bench(dataOf(ramp(100, 2.3012345, 2.3012395)));
+        double widest = 0;
+        for (const Tick& tick : ticks(bench.chart.yAxis(), bench.chart.plotArea().height(), 38)) widest = std::max(widest, QFontMetricsF(captionFont()).horizontalAdvance(tick.text));
+        QVERIFY2(bench.chart.plotArea().left() > widest + 4, qPrintable(QString::number(widest)));
+        const double far = bench.chart.plotArea().left();
+        bench.chart.setCurves({});
+        bench.data = dataOf(ramp(100));
+        bench.chart.setCurves(curvesOf(bench.data));
+        bench.showAll();
+        QVERIFY(bench.chart.plotArea().left() < far);
     }
 
     // The top of a spike of one step is painted in its own pixel column, however far one has zoomed out.
@@ -466,6 +414,23 @@ private Q_SLOTS:
         bench.chart.setCurves(curvesOf(bench.data, 0, false));
         QVERIFY(!bench.has(bench.picture(), dimmed, QRect(column(130), bench.plotY(1.0) - 3, 10, 6)));
         QVERIFY(!bench.chart.readOut().contains(QStringLiteral("abandoned")));
+    }
+
+    void anAbandonedBranchThatIsShownLiesWithinTheRange() {
+        RunData data;
+        data.setSessions({sessionRow(1, 0, 0, "start"), sessionRow(2, 1, 100, "roll-back")});
+        for (int i = 0; i <= 150; ++i) data.append("y", {1, i, i, 0, 0, i <= 100 ? 1.0 + i * 0.01 : 9.0});
+        for (int i = 101; i <= 200; ++i) data.append("y", {2, i, i, 0, 0, 2.0});
+        Bench bench(std::move(data));
+        const auto holds = [&](double y) { return bench.chart.yAxis().lo <= y && y <= bench.chart.yAxis().hi; };
+        QVERIFY(holds(1) && holds(2) && holds(9));
+        bench.chart.setCurves(curvesOf(bench.data, 0, false));
+        QVERIFY(holds(1) && holds(2) && !holds(9));
+        bench.chart.setCurves(curvesOf(bench.data, 0, true));
+        bench.chart.resetY();
+        QVERIFY(holds(9));
+        bench.chart.setCurveVisible(2, false);
+        QVERIFY(!holds(9));
     }
 
     void hiddenChartPaintsNothingAndIsCurrentOnceShown() {

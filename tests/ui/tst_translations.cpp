@@ -104,16 +104,36 @@ private Q_SLOTS:
     }
     void theLanguageFollowsTheChoiceThenTheSystem() {
         const QStringList chinese{QStringLiteral("zh-Hans-CN"), QStringLiteral("en")}, german{QStringLiteral("de-DE"), QStringLiteral("de")};
-        QCOMPARE(shell::languageFor({}, chinese), QStringLiteral("zh_CN"));
-        QCOMPARE(shell::languageFor({}, german), QStringLiteral("en"));
-        QCOMPARE(shell::languageFor({}, {QStringLiteral("en-US"), QStringLiteral("zh-CN")}), QStringLiteral("en"));
-        QCOMPARE(shell::languageFor(QStringLiteral("en"), chinese), QStringLiteral("en"));
-        QCOMPARE(shell::languageFor(QStringLiteral("zh_CN"), german), QStringLiteral("zh_CN"));
-        QCOMPARE(shell::languageFor(QStringLiteral("../../etc"), german), QStringLiteral("en"));
+        const auto all = [](const QString&) { return true; };
+        QCOMPARE(shell::languageFor({}, chinese, all), QStringLiteral("zh_CN"));
+        QCOMPARE(shell::languageFor({}, german, all), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor({}, {QStringLiteral("en-US"), QStringLiteral("zh-CN")}, all), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor(QStringLiteral("en"), chinese, all), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor(QStringLiteral("zh_CN"), german, all), QStringLiteral("zh_CN"));
+        QCOMPARE(shell::languageFor(QStringLiteral("../../etc"), german, all), QStringLiteral("en"));
+    }
+    void aLanguageOfTheSystemThatNoFontCanWriteIsNotTaken() {
+        const QStringList chinese{QStringLiteral("zh-Hans-CN"), QStringLiteral("zh")};
+        const auto none = [](const QString& language) { return language == QLatin1String("en"); };
+        QCOMPARE(shell::languageFor({}, chinese, none), QStringLiteral("en"));
+        QCOMPARE(shell::languageFor(QStringLiteral("zh_CN"), chinese, none), QStringLiteral("zh_CN"));   // somebody asked for it
+        QVERIFY(shell::canBeWritten(QStringLiteral("en")));
+        QProcess fonts;   // what the system itself says of its fonts
+        fonts.start(QStringLiteral("fc-list"), {QStringLiteral(":lang=zh-cn"), QStringLiteral("family")});
+        if (!fonts.waitForFinished()) QSKIP("fc-list (fontconfig) is not there");
+        QCOMPARE(shell::canBeWritten(QStringLiteral("zh_CN")), !fonts.readAllStandardOutput().trimmed().isEmpty());
+    }
+    void everyLanguageIsNamedInItselfAndInEnglish() {
+        for (const QString& language : shell::languages()) {
+            const QString name = shell::languageName(language);
+            QVERIFY2(name.contains(QLocale::languageToString(QLocale(language).language())), qPrintable(name));
+            QVERIFY2(language == QLatin1String("en") || name.contains(QLocale(language).nativeLanguageName()), qPrintable(name));
+        }
     }
     void theBuiltTranslationsSpeak() {  // last: it stays installed
         QVERIFY(shell::installLanguage(QStringLiteral("zh_CN")));
         QCOMPARE(QCoreApplication::translate("lathe::shell::Rail", "New run"), QString::fromUtf8("新运行"));
+        QVERIFY(QCoreApplication::translate("lathe::shell::Rail", "Language").contains(QStringLiteral("Language")));   // the way back
         QCOMPARE(QCoreApplication::translate("lathe::pages::RunsPage", "%n run(s)", nullptr, 3), QString::fromUtf8("3 个运行"));
         QCOMPARE(session::schemaText(config::Schema::builtin().find("optimizer.learning_rate")->label), QString::fromUtf8("学习率"));
         QVERIFY(!shell::installLanguage(QStringLiteral("xx")));
@@ -160,5 +180,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTranslations)
+QTEST_MAIN(TestTranslations)
 #include "tst_translations.moc"

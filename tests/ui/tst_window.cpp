@@ -13,6 +13,7 @@
 #include "pages/runs_page.h"
 #include "pages/schedule_preview.h"
 #include "form/schema_form.h"
+#include "models/checkpoints_model.h"
 #include "shell/message_bar.h"
 #include "theme/parts.h"
 
@@ -245,6 +246,74 @@ private Q_SLOTS:
         QTRY_COMPARE(m_bench->find<QPushButton>("pin")->text(), QStringLiteral("Unpin"));
         QVERIFY(!m_bench->find<QPushButton>("deleteCheckpoint")->isEnabled());
         QCOMPARE(rundir::readUser(run->folder())->pinned, std::vector<std::string>{"s001-000000030"});
+    }
+    void theNewestCheckpointOfTheLineIsMarkedAndContinueSaysWhyItIsOff() {
+        FixtureRun run(m_bench->workspace(), "rolled-back", yamlOf());
+        run.beginSession(1);
+        for (int i = 1; i <= 3000; ++i) run.points(i, {{"train/loss", 1}});
+        run.endSession(rundir::State::Stopped);
+        run.beginSession(2, "roll-back", 1, 1000);
+        for (int i = 1001; i <= 1200; ++i) run.points(i, {{"train/loss", 1}});
+        run.endSession(rundir::State::Stopped);
+        for (const int step : {1000, 3000}) run.checkpoint(1, step);
+        run.checkpoint(2, 1200);
+        run.summary();
+        run.closeWriter();
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run), pages::RunPage::Checkpoints);
+        auto* tree = m_bench->find<QTreeView>("checkpointsTree");
+        const auto* button = m_bench->find<QPushButton>("continue");
+        const auto marked = [&] { return tree->currentIndex().siblingAtColumn(models::CheckpointsModel::Step).data().toString(); };
+        QTRY_VERIFY2(button->isEnabled(), qPrintable(marked() + QLatin1Char(' ') + button->toolTip()));
+        QCOMPARE(marked(), QStringLiteral("1,200"));
+        tree->setFocus();
+        QTest::keyClick(tree, Qt::Key_Down);
+        QTest::keyClick(tree, Qt::Key_Down);
+        QTRY_COMPARE(marked(), QStringLiteral("3,000"));
+        QVERIFY(!button->isEnabled());
+        QVERIFY(!button->toolTip().isEmpty());
+        QCOMPARE(button->accessibleDescription(), button->toolTip());
+        QVERIFY2(m_bench->find<QLabel>("verbHelp")->text().contains(button->toolTip()), qPrintable(m_bench->find<QLabel>("verbHelp")->text()));
+    }
+    void numbersOfTheTableAreWholeOrSaidToBeShortened() {
+        const auto step = [&](const char* name, std::int64_t at) {
+            auto run = finishedRun(*m_bench, name);
+            run->summary([&](rundir::Summary& summary) {
+                summary.state = rundir::State::Stopped;
+                summary.counters.globalStep = GlobalStep(at);
+                summary.plannedUpdates = 300'000;
+                summary.last["train/loss"] = 5.48e-5;
+            });
+        };
+        step("one", 118'234);
+        step("two", 18'234);
+        auto& window = open();
+        window.runsPage().show();
+        waitForRuns(2);
+        auto* table = m_bench->find<QTableView>("runsTable");
+        for (const int column : {int(RunsModel::Progress), int(RunsModel::Metric)}) {
+            int widest = 0;
+            for (int row = 0; row < 2; ++row) widest = std::max(widest, QFontMetrics(theme::textFont(theme::TextRole::Body)).horizontalAdvance(table->model()->index(row, column).data().toString()));
+            QTRY_VERIFY2(table->columnWidth(column) >= widest + 20, qPrintable(QStringLiteral("%1 for %2").arg(table->columnWidth(column)).arg(widest)));
+        }
+        // A width that a person chose stays, and two numbers do not look the same for it.
+        table->horizontalHeader()->resizeSection(RunsModel::Progress, 104);
+        QCoreApplication::processEvents();
+        table->model()->dataChanged(table->model()->index(0, 0), table->model()->index(1, 0));
+        QTest::qWait(0);
+        QCOMPARE(table->columnWidth(RunsModel::Progress), 104);
+        const auto cell = [&](int row) {
+            QRect rect = table->visualRect(table->model()->index(row, RunsModel::Progress));
+            return table->viewport()->grab(rect.adjusted(0, 0, 0, -12)).toImage();   // without the bar
+        };
+        QVERIFY(cell(0) != cell(1));
+    }
+    void theMenuOfOwnDataNamesAllKinds() {
+        open();
+        QString all;
+        for (const QAction* action : m_bench->find<QToolButton>("ownData")->menu()->actions()) all += action->text();
+        for (const char* kind : {"pictures", "CSV", "IDX", "text"}) QVERIFY2(all.contains(QLatin1String(kind)), qPrintable(all));
     }
     void aCompletedRunAsksHowFarItShallGoOn() {
         const auto run = finishedRun(*m_bench, "one");

@@ -9,15 +9,16 @@ namespace lathe::charts {
 
 namespace {
 
+constexpr int kMostDecimals = 330;      // the smallest double has 324
 constexpr std::size_t kMostTicks = 60;  // a guard against rounding, never reached by sane ranges
 
-/// "5e-5", "1.5e-4", "0".
-QString exponentText(double value) {
+/// "5e-5", "1.5e-4", "0"; at most `digits` after the point.
+QString exponentText(double value, int digits = 3) {
     if (value == 0) return QStringLiteral("0");
-    QString text = QString::number(value, 'e', 3);
+    const QString text = QString::number(value, 'e', digits);
     const qsizetype e = text.indexOf(QLatin1Char('e'));
     QString mantissa = text.left(e);
-    while (mantissa.endsWith(QLatin1Char('0'))) mantissa.chop(1);
+    while (mantissa.contains(QLatin1Char('.')) && mantissa.endsWith(QLatin1Char('0'))) mantissa.chop(1);
     if (mantissa.endsWith(QLatin1Char('.'))) mantissa.chop(1);
     return mantissa + QLatin1Char('e') + QString::number(text.mid(e + 1).toInt());
 }
@@ -30,10 +31,17 @@ QString grouped(double value, int decimals) {
     return value < 0 && !isZero ? QLatin1Char('-') + text : text;
 }
 
+/// How many decimals write the step, however small it is.
 int decimalsOf(double step) {
     int decimals = 0;
-    for (double scaled = step; decimals < 15 && std::abs(scaled - std::round(scaled)) > 1e-6 * std::max(1.0, scaled); ++decimals) scaled *= 10;
+    for (double scaled = step; decimals < kMostDecimals && std::abs(scaled - std::round(scaled)) > 1e-6 * scaled; ++decimals) scaled *= 10;
     return decimals;
+}
+
+/// How many digits after the point of an exponent tell apart values up to `largest` that differ in this decimal.
+int exponentDigits(double largest, int decimals) {
+    constexpr int kMostDigits = 16;  // a double has no more
+    return largest > 0 ? std::clamp(decimals + int(std::floor(std::log10(largest))), 3, kMostDigits) : 3;
 }
 
 /// One form for all values of an axis: grouped digits, digits with a unit of thousands, or exponents.
@@ -42,13 +50,14 @@ std::vector<Tick> withTexts(const std::vector<double>& values, double step) {
     for (const double value : values) largest = std::max(largest, std::abs(value));
     std::vector<Tick> out;
     const int decimals = decimalsOf(step);
-    const bool tooSmall = decimals > 4 && largest < 1, tooLarge = largest >= 1e15;
-    const bool tooFine = decimals > 4 && largest >= 1;  // a short range far from zero
+    const bool tooSmall = decimals > 4 && largest < 0.01, tooLarge = largest >= 1e15;
+    const bool tooFine = decimals > 4 && !tooSmall;  // a short range far from zero
+    const int digits = exponentDigits(largest, decimals);
     const double unit = tooLarge || step < 1 ? 1 : largest >= 1e9 ? 1e9 : largest >= 1e6 ? 1e6 : 1;
     const QString suffix = unit == 1e9 ? QStringLiteral("G") : unit == 1e6 ? QStringLiteral("M") : QString();
     for (const double value : values) {
-        if (tooSmall || tooLarge) out.push_back({value, exponentText(value)});
-        else if (tooFine) out.push_back({value, QString::number(value, 'f', std::min(decimals, 12))});
+        if (tooSmall || tooLarge) out.push_back({value, exponentText(value, digits)});
+        else if (tooFine) out.push_back({value, QString::number(value, 'f', std::min(decimals, 15))});
         else if (value == 0 && unit > 1) out.push_back({value, QStringLiteral("0")});
         else out.push_back({value, grouped(value / unit, decimalsOf(step / unit)) + suffix});
     }
@@ -68,8 +77,13 @@ std::vector<double> multiplesOf(double step, double lo, double hi) {
 }
 
 std::vector<Tick> linearTicks(double lo, double hi, double pixels, double pixelsPerTick) {
-    const double step = niceStep((hi / pixels - lo / pixels) * pixelsPerTick);
-    return withTexts(multiplesOf(step, lo, hi), step);
+    const double wanted = (hi / pixels - lo / pixels) * pixelsPerTick;
+    // One text tells a place and no scale: the next finer steps where the range holds less than two.
+    for (double part = 1;; part /= 2) {
+        const double step = niceStep(wanted * part);
+        const std::vector<double> values = multiplesOf(step, lo, hi);
+        if (values.size() >= 2 || part < 0.1) return withTexts(values, step);
+    }
 }
 
 std::vector<Tick> powerTicks(double lo, double hi, double decades, double room) {

@@ -22,8 +22,9 @@ struct Tick {
     QString text;
 };
 
-/// Round values about every `pixelsPerTick`, all texts in one form ("0.00005", "0.0001" or "5e-5", "1e-4", never mixed).
-/// A log axis has powers of ten, or finer marks when the range holds less than two of them: never without a text.
+/// Round values about every `pixelsPerTick`, two at least; all texts in one form ("0.00005", "0.0001" or "5e-5", "1e-4",
+/// never mixed) and each another, as far as a double tells the values apart.
+/// A log axis has powers of ten, or finer marks when the range holds less than two of them.
 std::vector<Tick> ticks(const AxisMap& axis, double pixels, double pixelsPerTick);
 /// The same for durations in seconds: "30 s", "5 min", "2 h".
 std::vector<Tick> timeTicks(const AxisMap& axis, double pixels, double pixelsPerTick);

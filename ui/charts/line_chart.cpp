@@ -27,6 +27,7 @@ namespace lathe::charts {
 namespace {
 
 constexpr int kLeft = 58, kTop = 18, kRight = 14, kBottom = 24;
+constexpr int kTickGap = 14;   // between the text of a tick and the plot, and left of it
 constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
 
@@ -46,6 +47,7 @@ struct LineChart::Impl {
     Impl(LineChart* chart, ChartLink* chartLink, const QString& chartTitle);
 
     void layOut();
+    bool makeRoom(const QRectF& area);
     void refresh();
     void fit(bool changed);
     void applyAxes(const Painted& now);
@@ -70,6 +72,7 @@ struct LineChart::Impl {
     Growth growth;
     Painted painted;
     int version = 0;
+    int margin = kLeft;       ///< left of the plot
     bool fixedY = false, ignoreOutliers = false, someClipped = false, keyboardFocus = false;
 };
 
@@ -268,12 +271,25 @@ void LineChart::paintEvent(QPaintEvent*) {
 
 void LineChart::Impl::layOut() {
     const QSizeF size = frame.view()->viewport()->size();
-    const QRectF area(kLeft, kTop, size.width() - kLeft - kRight, size.height() - kTop - kBottom);
+    const QRectF area(margin, kTop, size.width() - margin - kRight, size.height() - kTop - kBottom);
     if (area.width() < 20 || area.height() < 20) return;
     frame.layOut(size, area);
     curves->setArea(area);
     cursor->setArea(area);
     refresh();
+}
+
+/// Texts of the y axis are whole: those of a short range far from zero are long. True: it was laid out and painted anew.
+bool LineChart::Impl::makeRoom(const QRectF& area) {
+    if (scene.y == painted.y && area == painted.area) return false;
+    const QFontMetricsF metrics(captionFont());
+    double widest = 0;
+    for (const Tick& tick : ticks(scene.y, area.height(), kPixelsPerYTick)) widest = std::max(widest, metrics.horizontalAdvance(tick.text));
+    const int wanted = std::max(kLeft, int(std::ceil(widest)) + kTickGap);
+    if (wanted == margin) return false;
+    margin = wanted;
+    layOut();
+    return true;
 }
 
 std::size_t LineChart::Impl::pointsNow() const {
@@ -302,6 +318,7 @@ void LineChart::Impl::refresh() {
             if (piece.smoothing) piece.smoothing->update();
     if (!fixedY) fit(!onlyPoints);
     scene.markClipped = someClipped || fixedY;
+    if (makeRoom(now.area)) return;
     applyAxes(now);
     placeholder->setVisible(now.points == 0);
     placeholder->setPos(now.area.center() - placeholder->boundingRect().center());
@@ -317,7 +334,7 @@ void LineChart::Impl::fit(bool changed) {
     if (!changed && sinceFit.elapsed() < kRefitMs) {
         // New points only: the range has to change at once where they leave it.
         const bool left = std::any_of(scene.curves.begin(), scene.curves.end(), [&](const Curve& curve) {
-            if (!curve.visible || curve.abandoned || curve.pieces.empty()) return false;
+            if (!curve.visible || curve.pieces.empty()) return false;
             const session::Series& series = *curve.pieces.back().piece.series;
             const session::Extent recent = series.extent(series.size() - std::min<std::size_t>(series.size(), 64), series.size());
             return recent.hasFinite() && (double(recent.max) > scene.y.hi || double(recent.min) < scene.y.lo);

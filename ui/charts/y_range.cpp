@@ -20,12 +20,11 @@ struct InView {
     std::size_t begin, end;
 };
 
-std::vector<InView> piecesInView(const Scene& scene, bool abandoned) {
+std::vector<InView> piecesInView(const Scene& scene) {
     std::vector<InView> found;
     for (const Curve& curve : scene.curves) {
         if (!curve.visible) continue;
         for (const CurvePiece& piece : curve.pieces) {
-            if (piece.piece.abandoned != abandoned) continue;
             const Series& series = *piece.piece.series;
             const std::size_t begin = std::max(piece.piece.begin, series.lowerBound(scene.axis, scene.x.lo));
             const std::size_t end = std::min({piece.piece.end, series.size(), series.lowerBound(scene.axis, std::nextafter(scene.x.hi, HUGE_VAL))});
@@ -110,16 +109,12 @@ AxisMap padded(Range range, bool log) {
 YFit fitY(const Scene& scene, bool log, bool ignoreOutliers) {
     YFit fit;
     fit.axis = log ? AxisMap{1, 10, true} : AxisMap{0, 1, false};
-    for (const bool abandoned : {false, true}) {
-        const std::vector<InView> pieces = piecesInView(scene, abandoned);
-        Range range = wholeRange(pieces, log);
-        if (!(range.lo <= range.hi)) continue;
-        if (ignoreOutliers)
-            if (const auto inner = rangeWithoutOutliers(pieces, log, fit.clipped)) range = *inner;
-        fit.axis = padded(range, log);
-        fit.anyFinite = true;
-        break;
-    }
+    const std::vector<InView> pieces = piecesInView(scene);
+    Range range = wholeRange(pieces, log);
+    if (!(range.lo <= range.hi)) return fit;
+    if (ignoreOutliers)
+        if (const auto inner = rangeWithoutOutliers(pieces, log, fit.clipped)) range = *inner;
+    fit.axis = padded(range, log);
     return fit;
 }
 
@@ -132,14 +127,13 @@ AxisMap calm(const AxisMap& fitted, const AxisMap& shown) {
 
 ViewCount countInView(const Scene& scene) {
     ViewCount count;
-    for (const bool abandoned : {false, true})
-        for (const InView& each : piecesInView(scene, abandoned)) {
-            const Series& series = *each.piece->piece.series;
-            count.points += each.end - each.begin;
-            const Extent extent = series.extent(each.begin, each.end);
-            count.nonFinite += extent.nonFinite;
-            if (scene.y.log && extent.hasFinite() && extent.min <= 0) count.nonPositive += series.countNonPositive(each.begin, each.end);
-        }
+    for (const InView& each : piecesInView(scene)) {
+        const Series& series = *each.piece->piece.series;
+        count.points += each.end - each.begin;
+        const Extent extent = series.extent(each.begin, each.end);
+        count.nonFinite += extent.nonFinite;
+        if (scene.y.log && extent.hasFinite() && extent.min <= 0) count.nonPositive += series.countNonPositive(each.begin, each.end);
+    }
     return count;
 }
 

@@ -9,11 +9,10 @@ namespace lathe::charts {
 
 struct YFit {
     AxisMap axis;
-    bool anyFinite = false;   ///< a point that the axis can show is in view
     std::size_t clipped = 0;  ///< about: points outside because outliers are ignored
 };
 
-/// Over visible curves of the surviving line (abandoned ones where there is nothing else), padded by 5 % and never empty.
+/// Over visible curves, those of abandoned branches too, padded by 5 % and never empty.
 /// `ignoreOutliers` leaves out the lowest and highest 5 % of all points in view (TensorBoard's index rule), of the smoothed
 /// line where one is drawn; the newest point of each curve stays in.
 YFit fitY(const Scene& scene, bool log, bool ignoreOutliers);

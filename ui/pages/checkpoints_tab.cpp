@@ -160,6 +160,7 @@ void CheckpointsTab::buildTree() {
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (m_restoring) return;
         m_selected = m_model.folder(now);
+        m_chosen = true;
         refreshVerbs();
     });
 }
@@ -168,6 +169,7 @@ void CheckpointsTab::setSession(std::shared_ptr<session::RunSession> session) {
     if (m_session) m_session->disconnect(this);
     m_session = std::move(session);
     m_selected.clear();
+    m_chosen = false;
     m_model.setSession(m_session);
     m_chart->setSession(m_session);
     if (m_session) {
@@ -186,6 +188,7 @@ void CheckpointsTab::changeEvent(QEvent* event) {
 
 void CheckpointsTab::select(const QString& checkpoint) {
     m_selected = checkpoint;
+    m_chosen = true;
     refresh();
 }
 
@@ -215,9 +218,10 @@ void CheckpointsTab::refresh() {
     m_tree->expandAll();
     for (int group = 0; group < m_model.rowCount(); ++group) m_tree->setFirstColumnSpanned(group, {}, true);
     m_restoring = true;
-    if (m_session && selected() == nullptr) {
+    if (m_session && (!m_chosen || selected() == nullptr)) {
         const session::CheckpointItem* first = newest();
         m_selected = first == nullptr ? QString() : toQt(first->info.folder);
+        m_chosen = false;
     }
     if (const QModelIndex index = m_model.indexOf(m_selected); index.isValid()) m_tree->setCurrentIndex(index);
     m_restoring = false;
@@ -280,7 +284,8 @@ void CheckpointsTab::refreshVerbs() {
             if (!reason.isEmpty()) return reason;
         return QString();
     };
-    setVerb(m_continue, first({running, broken, notNewest}));
+    const QString notOn = first({running, broken, notNewest});
+    setVerb(m_continue, notOn);
     setVerb(m_rollBack, first({running, broken}));
     setVerb(m_fork, broken);
     setVerb(m_weights, broken);
@@ -291,7 +296,8 @@ void CheckpointsTab::refreshVerbs() {
     setVerb(m_verify, {});
     setVerb(m_export, broken);
     setVerb(m_delete, first({running, item->info.pinned ? tr("It is pinned; unpin it first.") : QString()}));
-    m_help->setText(tr("Continue: same run, on from here  ·  Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer"));
+    const QString others = tr("Roll back: same run, new branch  ·  Fork: new run, entire state  ·  Start from weights: new run, fresh optimizer");
+    m_help->setText((notOn.isEmpty() ? tr("Continue: same run, on from here") : tr("Continue is off: %1").arg(notOn)) + QStringLiteral("  ·  ") + others);
 }
 
 }  // namespace lathe::pages

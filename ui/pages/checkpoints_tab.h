@@ -63,6 +63,7 @@ private:
     models::CheckpointsModel m_model;
     QTimer m_ages;
     QString m_selected;
+    bool m_chosen = false;   ///< by a person; else the newest of the line is marked, whichever that is now
     bool m_restoring = false;
     charts::RunCharts* m_chart = nullptr;
     QLabel* m_summary = nullptr;

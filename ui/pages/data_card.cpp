@@ -47,11 +47,11 @@ DataCard::DataCard(QWidget* parent) : QFrame(parent) {
     head->addLayout(words, 1);
     m_choose = theme::flatButton(theme::Icon::Data, tr("Own data…"));
     m_choose->setObjectName(QStringLiteral("ownData"));
-    m_choose->setToolTip(tr("A folder of class folders with JPEG or PNG pictures, a CSV file, or IDX files. Dropping it on this card does the same."));
+    m_choose->setToolTip(tr("A folder of class folders with JPEG or PNG pictures, a CSV file, IDX files or a text file. Dropping it on this card does the same."));
     m_choose->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(m_choose);
     connect(menu->addAction(tr("A folder of pictures…")), &QAction::triggered, this, [this] { ask(true); });
-    connect(menu->addAction(tr("A CSV or IDX file…")), &QAction::triggered, this, [this] { ask(false); });
+    connect(menu->addAction(tr("A CSV, IDX or text file…")), &QAction::triggered, this, [this] { ask(false); });
     m_choose->setMenu(menu);
     head->addWidget(m_choose, 0, Qt::AlignTop);
     column->addLayout(head);

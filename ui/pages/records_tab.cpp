@@ -73,6 +73,7 @@ QWidget* RecordsTab::buildNames() {
     m_table->setColumnWidth(models::RecordNamesModel::Kind, 84);
     m_table->setColumnWidth(models::RecordNamesModel::Count, 74);
     m_table->setColumnWidth(models::RecordNamesModel::LastStep, 82);
+    theme::keepWhole(m_table, {models::RecordNamesModel::Kind, models::RecordNamesModel::Count, models::RecordNamesModel::LastStep});
     column->addWidget(m_table, 1);
     m_table->installEventFilter(this);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {

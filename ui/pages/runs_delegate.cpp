@@ -50,7 +50,7 @@ void paintProgress(QPainter* painter, const QRect& cell, const QModelIndex& inde
     const QRect text = cell.adjusted(kPadding, 0, -kPadding, fraction >= 0 ? -6 : 0);
     painter->setFont(theme::textFont(theme::TextRole::Body));
     painter->setPen(c.text);
-    painter->drawText(text, Qt::AlignVCenter | Qt::AlignRight, index.data().toString());
+    painter->drawText(text, Qt::AlignVCenter | Qt::AlignRight, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, text.width()));
     if (fraction < 0) return;
     const QRectF bar(cell.right() - kPadding - 76, cell.bottom() - 8, 76, 3);
     painter->setPen(Qt::NoPen);
@@ -143,6 +143,11 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     default: paintText(painter, option.rect, index);
     }
     painter->restore();
+}
+
+QSize RunsDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    const int text = QFontMetrics(theme::textFont(theme::TextRole::Body)).horizontalAdvance(index.data().toString());
+    return {text + 2 * kPadding + 1, QStyledItemDelegate::sizeHint(option, index).height()};
 }
 
 bool RunsDelegate::editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index) {

@@ -137,6 +137,7 @@ void RunsPage::buildTable() {
     header->setStretchLastSection(true);
     const int widths[] = {272, 132, 122, 160, 150, 104, 150, 60};
     for (int column = 0; column < RunsModel::ColumnCount; ++column) header->resizeSection(column, widths[column]);
+    theme::keepWhole(m_table, {RunsModel::Progress, RunsModel::Metric, RunsModel::Duration, RunsModel::Started});
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(RunsModel::Started, Qt::DescendingOrder);
 

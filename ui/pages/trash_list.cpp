@@ -88,6 +88,7 @@ void TrashList::buildTable() {
         title->setTextAlignment((column == Step ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         m_model.setHorizontalHeaderItem(column, title);
     }
+    theme::keepWhole(m_table, {Step, Started});
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TrashList::refreshButtons);
     connect(m_table, &QTableView::activated, this, &TrashList::restore);
 }

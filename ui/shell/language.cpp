@@ -3,6 +3,7 @@
 #include "shell/english.h"
 
 #include <QCoreApplication>
+#include <QFontDatabase>
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QTranslator>
@@ -24,12 +25,20 @@ bool install(const QString& file, const QString& folder) {
 
 QStringList languages() { return {QStringLiteral("en"), QStringLiteral("zh_CN")}; }
 
-QString languageFor(const QString& chosen, const QStringList& systemLanguages) {
+QString languageName(const QString& language) {
+    return language == QLatin1String("zh_CN") ? QString::fromUtf8("简体中文 (Simplified Chinese)") : QStringLiteral("English");
+}
+
+bool canBeWritten(const QString& language) {
+    return language != QLatin1String("zh_CN") || !QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty();
+}
+
+QString languageFor(const QString& chosen, const QStringList& systemLanguages, const std::function<bool(const QString&)>& writable) {
     if (languages().contains(chosen)) return chosen;
     for (const QString& wanted : systemLanguages) {
         const QLocale locale(wanted);
         if (locale.language() == QLocale::English) break;
-        if (locale.language() == QLocale::Chinese) return QStringLiteral("zh_CN");
+        if (const auto chinese = QStringLiteral("zh_CN"); locale.language() == QLocale::Chinese && writable(chinese)) return chinese;
     }
     return QStringLiteral("en");
 }

@@ -167,8 +167,8 @@ void Rail::addLanguages(QMenu* menu, const QString& chosen) {
         connect(action, &QAction::triggered, this, [this, name] { Q_EMIT languageChosen(name); });
     };
     add({}, tr("Language of the system"));
-    // Each in its own words: who cannot read the window must find it.
-    for (const QString& name : languages()) add(name, name == QLatin1String("en") ? QStringLiteral("English") : QLocale(name).nativeLanguageName());
+    // Each in its own words and in English: who cannot read the window, or has no font for it, must find it.
+    for (const QString& name : languages()) add(name, languageName(name));
 }
 
 void Rail::refreshTheme() {

@@ -4,11 +4,57 @@
 
 #include <QHeaderView>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyleOptionViewItem>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lathe::theme {
+namespace {
+
+constexpr int kWidestNumber = 300;
+
+/// Looks at the rows in sight once whatever happened is over, however much that was.
+class WholeColumns final : public QObject {
+public:
+    WholeColumns(QTableView* table, std::vector<int> columns) : QObject(table), m_table(table), m_columns(std::move(columns)) {
+        m_later.setSingleShot(true);
+        connect(&m_later, &QTimer::timeout, this, [this] { fit(); });
+        const auto later = [this] { m_later.start(0); };
+        connect(table->model(), &QAbstractItemModel::modelReset, this, later);
+        connect(table->model(), &QAbstractItemModel::rowsInserted, this, later);
+        connect(table->model(), &QAbstractItemModel::dataChanged, this, later);
+        connect(table->verticalScrollBar(), &QScrollBar::valueChanged, this, later);
+        connect(table->verticalScrollBar(), &QScrollBar::rangeChanged, this, later);
+        connect(table->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
+            if (!m_fitting) std::erase(m_columns, column);
+        });
+        later();
+    }
+
+private:
+    void fit() {
+        const int first = std::max(0, m_table->rowAt(0)), bottom = m_table->rowAt(m_table->viewport()->height() - 1);
+        const int last = bottom < 0 ? m_table->model()->rowCount() - 1 : bottom;
+        m_fitting = true;
+        for (const int column : m_columns) {
+            int width = m_table->columnWidth(column);
+            for (int row = first; row <= last; ++row) width = std::max(width, std::min(kWidestNumber, m_table->sizeHintForIndex(m_table->model()->index(row, column)).width()));
+            if (width != m_table->columnWidth(column)) m_table->setColumnWidth(column, width);
+        }
+        m_fitting = false;
+    }
+
+    QTableView* m_table;
+    std::vector<int> m_columns;
+    QTimer m_later;
+    bool m_fitting = false;
+};
+
+}  // namespace
 
 QTableView* rowTable(const char* objectName, const QString& accessibleName, int rowHeight) {
     auto* table = new QTableView;
@@ -26,6 +72,8 @@ QTableView* rowTable(const char* objectName, const QString& accessibleName, int 
     table->horizontalHeader()->setHighlightSections(false);
     return table;
 }
+
+void keepWhole(QTableView* table, std::vector<int> columns) { new WholeColumns(table, std::move(columns)); }
 
 QFrame* tableCard(QWidget* content) {
     QFrame* frame = card();

@@ -3,6 +3,8 @@
 
 #include <QString>
 
+#include <vector>
+
 class QFrame;
 class QPainter;
 class QStyleOptionViewItem;
@@ -13,6 +15,9 @@ namespace lathe::theme {
 
 /// A table of rows of one height: one is marked at a time, nothing is edited, and Tab leaves it.
 QTableView* rowTable(const char* objectName, const QString& accessibleName, int rowHeight);
+/// These columns grow to the longest text among the rows in sight, so that no number is shortened; up to a limit, and none that
+/// a person gave a width. They never shrink: nothing jumps while one scrolls. Call it once the table has its model.
+void keepWhole(QTableView* table, std::vector<int> columns);
 /// A card that a table or tree fills, but for its edge.
 QFrame* tableCard(QWidget* content);
 /// For delegates that paint a cell themselves: the ground of a row that is marked or under the mouse, and the line below it.
