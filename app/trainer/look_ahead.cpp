@@ -94,8 +94,9 @@ void tellLength(const config::RunConfig& config, Looking& looking) {
 }
 
 /// By the code that would make the session, without memory and without training: what does not fit together shows here.
-json askWorker(const config::RunConfig& config, Looking& looking) {
-    const auto answer = launch::describeSession(config);
+json askWorker(const config::RunConfig& config, Depth depth, Looking& looking) {
+    const auto patience = depth == Depth::Everything ? std::optional<std::chrono::seconds>() : std::optional(launch::kRefusalPatience);
+    const auto answer = launch::describeSession(config, {}, patience);
     if (answer) {
         if (const auto planned = answer->find("planned_updates"); planned != answer->end() && planned->is_number_integer()) looking.found.plannedUpdates = GlobalStep(planned->get<std::int64_t>());
         return *answer;
@@ -177,7 +178,7 @@ Outlook lookAhead(const config::Loaded& loaded, const stdfs::path& workspace, De
     glance(config, looking);
     if (looking.train && isUsable) tellLength(config, looking);
     if (looking.isRefused()) return looking.found;
-    const json session = askWorker(config, looking);
+    const json session = askWorker(config, depth, looking);
     for (const plan::LengthDoubt& doubt : plan::lengthDoubts(config, looking.found.plannedUpdates)) looking.found.doubts.push_back({doubt.key, Severity::Warning, doubt.sentence});
     if (!session.is_object()) return looking.found;
     foretell(config, session, looking);

@@ -59,7 +59,7 @@ constexpr void describe(V& v, Of<RunSection>) {
     v(&S::maxUpdates, "max_updates", "Most updates", "Applied optimizer updates after which the run ends.",
       {.minimum = 1, .maximum = kMany, .unit = "updates", .none = "no limit", .example = "1000", .shortName = "upd", .applies = Applies::Resume});
     v(&S::keepAwake, "keep_awake", "Keep awake", "Keep the machine from going to sleep by itself while the run is up.", {.level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});
-    v(&S::restartsPerHour, "restarts_per_hour", "Restarts an hour", "How often in an hour a run goes on by itself from its last good checkpoint after a worker crashed; 0 never. "
+    v(&S::restartsPerHour, "restarts_per_hour", "Restarts an hour", "How often in an hour a run goes on by itself after a worker crashed: from its last good checkpoint, or from the start where there was none yet; 0 never. "
       "A crash that is worth a restart is rare: more of them have a cause that a restart does not cure. The same crash at the same update is never tried again.",
       {.minimum = 0, .maximum = 3600, .level = Level::Advanced, .applies = Applies::Resume});
     v(&S::note, "note", "Note", "Anything worth remembering about this run.", {.example = "with the cleaned labels", .multiline = true, .level = Level::Advanced, .applies = Applies::Resume, .belongs = Belongs::Both});

@@ -37,28 +37,31 @@ Result<ImportSources::Taken> ImportSources::take(const std::filesystem::path& fo
     LATHE_TRY(makeFolders(disk(), m_workspace));
     // Two imports at the same time must not make two runs of one folder.
     LATHE_TRY_ASSIGN(const rundir::RunLock one, rundir::RunLock::acquireWithin(rundir::importLock(m_workspace), 10'000));
-    const auto known = runOf(folder);
+    LATHE_TRY_ASSIGN(const auto known, runOf(folder));
     if (!known) return makeRun(m_workspace, folder, name);
     LATHE_TRY_ASSIGN(rundir::RunLock lock, takeRun(*known));
     return Taken{*known, std::move(lock), false};
 }
 
-std::optional<rundir::RunFolder> ImportSources::runOf(const std::filesystem::path& folder) {
-    for (const std::string& name : rundir::runFolderNames(m_workspace)) {
-        if (!m_seen.insert(name).second) continue;
+Result<std::optional<rundir::RunFolder>> ImportSources::runOf(const std::filesystem::path& folder) {
+    LATHE_TRY_ASSIGN(const auto names, rundir::readRunFolderNames(m_workspace));
+    for (const std::string& name : names) {
+        if (m_seen.contains(name)) continue;
         rundir::RunFolder run = rundir::runNamed(m_workspace, name);
         const auto manifest = rundir::readManifest(run);
+        if (!manifest && manifest.error().code == ErrorCode::Io) return manifest.error();   // perhaps it is this one
+        m_seen.insert(name);
         if (manifest && manifest->kind == rundir::RunKind::Imported) m_made[manifest->source].push_back({manifest->createdNs, std::move(run)});
     }
     const auto found = m_made.find(folder.string());
-    if (found == m_made.end()) return std::nullopt;
+    if (found == m_made.end()) return std::optional<rundir::RunFolder>();
     std::vector<Made>& made = found->second;
     std::erase_if(made, [](const Made& one) {
         std::error_code ignored;
         return !std::filesystem::exists(one.run.runJson(), ignored);
     });
     const auto newest = std::max_element(made.begin(), made.end(), [](const Made& a, const Made& b) { return a.createdNs < b.createdNs; });
-    return newest == made.end() ? std::nullopt : std::optional(newest->run);
+    return newest == made.end() ? std::optional<rundir::RunFolder>() : std::optional(newest->run);
 }
 
 }  // namespace lathe::launch

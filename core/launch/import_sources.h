@@ -30,7 +30,7 @@ public:
     Result<Taken> take(const std::filesystem::path& folder, const std::string& name);
 
     /// The newest run that was made from this folder. Ask while rundir::importLock is held: other imports make runs too.
-    std::optional<rundir::RunFolder> runOf(const std::filesystem::path& folder);
+    Result<std::optional<rundir::RunFolder>> runOf(const std::filesystem::path& folder);
 
 private:
     struct Made {

@@ -183,7 +183,9 @@ std::string_view name(Effect effect) {
 Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string checkpoint, const Changes& changes) {
     ResumeSheet sheet;
     sheet.verb = verb;
-    if (verb == GoOn::Continue && checkpoint.empty()) checkpoint = newestOnLine(run);
+    if (verb == GoOn::Continue && checkpoint.empty()) {
+        LATHE_TRY_ASSIGN(checkpoint, readNewestOnLine(run));
+    }
     sheet.checkpoint = checkpoint;
     LATHE_TRY_ASSIGN(const RunConfig before, configOf(run, configSession(run, verb, checkpoint)));
     config::Loaded loaded;
@@ -198,8 +200,10 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
         LATHE_TRY_ASSIGN(manifest, rundir::readCheckpoint(run.checkpoints() / checkpoint));
         if (verb != GoOn::StartFromWeights) sheet.step = manifest.counters.globalStep;
     }
-    if (verb == GoOn::Continue)
-        if (std::string notice = passedOverNotice(run, checkpoint); !notice.empty()) sheet.notices.push_back(std::move(notice));
+    if (verb == GoOn::Continue) {
+        LATHE_TRY_ASSIGN(std::string notice, passedOverNotice(run, checkpoint));
+        if (!notice.empty()) sheet.notices.push_back(std::move(notice));
+    }
     const auto summary = rundir::readSummaryOrMake(run);
     const auto newest = configOf(run, standingSession(run));
     const auto perEpoch = updatesPerEpoch(newest.ok() ? *newest : before, summary.ok() ? summary->plannedUpdates : std::nullopt);

@@ -132,14 +132,15 @@ Result<config::RunConfig> configOf(const RunFolder& run, int session) {
 
 /// The surviving line by the records of the sessions, also where run.sqlite is damaged. What a fork began from counts as
 /// its session 0.
-static std::vector<store::LinePart> lineOf(const RunFolder& run) {
-    const int newest = rundir::newestSession(run);
+static Result<std::vector<store::LinePart>> lineOf(const RunFolder& run) {
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     std::vector<store::SessionRow> rows;
     for (int session = 1; session <= newest; ++session) {
         const auto record = rundir::readSession(run, session);
         if (record && record->undone) continue;   // nothing of it counts, not even a checkpoint that it began with
-        if (record) rows.push_back(rowOf(*record));
-        else rows.push_back({.number = session});
+        const bool isLost = !record && (record.error().code == ErrorCode::Corrupt || record.error().code == ErrorCode::NotFound);
+        if (!record && !isLost) return record.error();
+        rows.push_back(record ? rowOf(*record) : store::SessionRow{.number = session});
     }
     std::vector<store::LinePart> line = store::survivingLine(rows);
     const auto first = line.empty() ? Result<rundir::SessionRecord>(Error{}) : rundir::readSession(run, line.back().session);
@@ -151,33 +152,36 @@ static bool isOnLine(const CheckpointInfo& info, const store::LinePart& part) {
     return info.problem.empty() && info.session == part.session && info.attempt.value() <= part.lastAttempt;
 }
 
-static std::vector<CheckpointInfo> checkpointsOf(const RunFolder& run) {
-    const auto user = rundir::readUser(run);
-    return rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>());
-}
-
-std::string newestOnLine(const RunFolder& run) {
-    const auto all = checkpointsOf(run);
-    for (const auto& part : lineOf(run)) {
+Result<std::string> readNewestOnLine(const RunFolder& run) {
+    LATHE_TRY_ASSIGN(const auto line, lineOf(run));
+    LATHE_TRY_ASSIGN(const auto all, rundir::readCheckpoints(run.checkpoints()));
+    for (const auto& part : line) {
         const auto found = std::find_if(all.rbegin(), all.rend(), [&](const CheckpointInfo& info) { return isOnLine(info, part); });
         if (found != all.rend()) return found->folder;
     }
-    return {};
+    return std::string();
 }
 
-std::vector<std::string> lineUpTo(const RunFolder& run, std::int64_t step) {
+std::string newestOnLine(const RunFolder& run) {
+    auto newest = readNewestOnLine(run);
+    return newest ? std::move(*newest) : std::string();
+}
+
+Result<std::vector<std::string>> lineUpTo(const RunFolder& run, std::int64_t step) {
     std::vector<std::string> found;
-    const auto all = checkpointsOf(run);
-    for (const auto& part : lineOf(run))
+    LATHE_TRY_ASSIGN(const auto line, lineOf(run));
+    LATHE_TRY_ASSIGN(const auto all, rundir::readCheckpoints(run.checkpoints()));
+    for (const auto& part : line)
         for (auto info = all.rbegin(); info != all.rend(); ++info)
             if (isOnLine(*info, part) && info->step.value() <= step) found.push_back(info->folder);
     return found;
 }
 
-static std::vector<CheckpointInfo> unusableAfter(const RunFolder& run, const std::string& chosen) {
+static Result<std::vector<CheckpointInfo>> unusableAfter(const RunFolder& run, const std::string& chosen) {
     std::vector<CheckpointInfo> out;
-    const auto line = lineOf(run);
-    for (CheckpointInfo& info : checkpointsOf(run)) {
+    LATHE_TRY_ASSIGN(const auto line, lineOf(run));
+    LATHE_TRY_ASSIGN(auto all, rundir::readCheckpoints(run.checkpoints()));
+    for (CheckpointInfo& info : all) {
         if (info.folder == chosen) out.clear();  // they are in order: what follows is newer
         const bool ofLine = std::any_of(line.begin(), line.end(), [&](const auto& part) { return part.session == info.session; });
         if (!info.problem.empty() && ofLine) out.push_back(std::move(info));
@@ -191,10 +195,13 @@ static std::string unusableText(const std::vector<CheckpointInfo>& all) {
     return out;
 }
 
-std::string passedOver(const RunFolder& run, const std::string& chosen) { return unusableText(unusableAfter(run, chosen)); }
+Result<std::string> passedOver(const RunFolder& run, const std::string& chosen) {
+    LATHE_TRY_ASSIGN(const auto passed, unusableAfter(run, chosen));
+    return unusableText(passed);
+}
 
-std::string passedOverNotice(const RunFolder& run, const std::string& chosen, std::int64_t notAfter, const std::string& unread) {
-    auto passed = unusableAfter(run, chosen);
+Result<std::string> passedOverNotice(const RunFolder& run, const std::string& chosen, std::int64_t notAfter, const std::string& unread) {
+    LATHE_TRY_ASSIGN(auto passed, unusableAfter(run, chosen));
     std::erase_if(passed, [&](const CheckpointInfo& info) { return info.step.value() > notAfter; });
     std::string out = unusableText(passed);
     if (!unread.empty()) out += (out.empty() ? "" : "; ") + unread;
@@ -210,7 +217,7 @@ Result<std::string> bestCheckpoint(const RunFolder& run) {
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, rundir::newestSession(run)));
     LATHE_TRY_ASSIGN(const config::Metric metric, config::bestMetric(config));
     const std::string series = "eval/" + metric.name;
-    const auto all = checkpointsOf(run);
+    LATHE_TRY_ASSIGN(const auto all, rundir::readCheckpoints(run.checkpoints()));
     const auto ranked = rundir::bestFirst(all, series, metric.higherIsBetter);
     if (!ranked.empty()) return ranked.front()->folder;
     return Error{ErrorCode::NotFound, "No usable checkpoint of " + run.name() + " has a value of " + series + " (evaluation.best_metric)", {}, {}};
@@ -218,7 +225,8 @@ Result<std::string> bestCheckpoint(const RunFolder& run) {
 
 static Result<std::string> atStep(const RunFolder& run, const std::vector<CheckpointInfo>& all, std::int64_t step, bool usable) {
     const auto matches = [&](const CheckpointInfo& info) { return info.step == GlobalStep(step) && (info.problem.empty() || (!usable && !info.folder.starts_with('.'))); };
-    for (const auto& part : lineOf(run)) {
+    LATHE_TRY_ASSIGN(const auto line, lineOf(run));
+    for (const auto& part : line) {
         for (const CheckpointInfo& info : all) {
             if (matches(info) && isOnLine(info, part)) return info.folder;
         }
@@ -234,10 +242,10 @@ static Result<std::string> atStep(const RunFolder& run, const std::vector<Checkp
 }
 
 static Result<std::string> resolve(const RunFolder& run, const std::string& which, bool usable) {
-    const auto all = checkpointsOf(run);
+    LATHE_TRY_ASSIGN(const auto all, rundir::readCheckpoints(run.checkpoints()));
     if (which == "best") return bestCheckpoint(run);
     if (which == "latest") {
-        const std::string newest = newestOnLine(run);
+        LATHE_TRY_ASSIGN(const std::string newest, readNewestOnLine(run));
         if (!newest.empty()) return newest;
         return Error{ErrorCode::NotFound, run.name() + " has no checkpoint that can be used", {}, {}};
     }

@@ -95,10 +95,12 @@ static std::string withoutNumber(const std::string& name) {
     return last != std::string::npos && last > 0 && last + 1 < name.size() && name[last] == '-' ? name.substr(0, last) : name;
 }
 
-/// A run that comes from another gets a name that no other has: the same with a number.
-static std::string distinctName(const std::filesystem::path& workspace, const std::string& name) {
+/// A run that comes from another gets a name that no other has: the same with a number. One that cannot be read has none.
+static Result<std::string> distinctName(const std::filesystem::path& workspace, const std::string& name) {
     std::set<std::string> taken;
-    for (const RunFolder& run : rundir::listRuns(workspace)) {
+    LATHE_TRY_ASSIGN(const auto folders, rundir::readRunFolderNames(workspace));
+    for (const std::string& folder : folders) {
+        const RunFolder run = rundir::runNamed(workspace, folder);
         const auto user = rundir::readUser(run);
         const auto manifest = rundir::readManifest(run);
         if (user && user->name) taken.insert(*user->name);
@@ -132,7 +134,9 @@ static Result<Prepared> makeRun(const std::filesystem::path& workspace, NewRun w
         LATHE_TRY(checkCommand(what.config.command));
     }
     what.config.run.name = nameFor(what.config, what.preset);
-    if (!what.named) what.config.run.name = distinctName(workspace, what.config.run.name);
+    if (!what.named) {
+        LATHE_TRY_ASSIGN(what.config.run.name, distinctName(workspace, what.config.run.name));
+    }
     rundir::RunManifest manifest;
     manifest.id = rundir::newRunId();
     manifest.name = what.config.run.name;
@@ -284,9 +288,11 @@ static std::vector<rundir::ExpectedUpdate> expectedAfter(const RunFolder& run, c
     return all;
 }
 
-static int rollBacksOf(const RunFolder& run, int session) {
+static Result<int> rollBacksOf(const RunFolder& run, int session) {
     const auto record = rundir::readSession(run, session);
-    return record ? record->rollBacks : 0;
+    if (record) return record->rollBacks;
+    const bool isLost = record.error().code == ErrorCode::Corrupt || record.error().code == ErrorCode::NotFound;
+    return isLost ? Result<int>(0) : Result<int>(record.error());
 }
 
 bool makesNewCurve(const RunFolder& run, const std::string& checkpoint, bool asked) {
@@ -333,9 +339,13 @@ static Result<PlannedSession> planFromNewest(const RunFolder& run, std::int64_t 
     rundir::clearUnfinished(disk(), run.checkpoints());
     Error problem{ErrorCode::NotFound, none, {}, {}};
     std::string unread;
-    for (const std::string& checkpoint : lineUpTo(run, notAfter)) {
+    LATHE_TRY_ASSIGN(const auto line, lineUpTo(run, notAfter));
+    for (const std::string& checkpoint : line) {
         auto planned = plan(checkpoint);
-        if (planned) return PlannedSession{*planned, passedOverNotice(run, checkpoint, notAfter, unread)};
+        if (planned) {
+            auto notice = passedOverNotice(run, checkpoint, notAfter, unread);
+            return PlannedSession{*planned, notice ? std::move(*notice) : std::string()};
+        }
         problem = planned.error();
         if (problem.code != ErrorCode::Corrupt && problem.code != ErrorCode::Io) return problem;
         if (problem.code == ErrorCode::Io) unread += (unread.empty() ? "" : "; ") + checkpoint + " could not be read: " + problem.sentence;
@@ -347,9 +357,10 @@ Result<PlannedSession> planGoingBack(const RunFolder& run, std::int64_t notAfter
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(run, newest));
     const double rate = config.optimizer.learningRate * config.guard.rateFactor;
+    LATHE_TRY_ASSIGN(const int rollBacks, rollBacksOf(run, newest));
     return planFromNewest(run, notAfter, "There is no checkpoint to go back to", [&](const std::string& checkpoint) {
         const Changes changes{{"optimizer.learning_rate=" + exactText(rate)}, makesNewCurve(run, checkpoint, false)};
-        return planSession(run, "roll-back", checkpoint, newest, changes, rollBacksOf(run, newest) + 1, Asker::Supervisor);
+        return planSession(run, "roll-back", checkpoint, newest, changes, rollBacks + 1, Asker::Supervisor);
     });
 }
 
@@ -357,12 +368,15 @@ Result<PlannedSession> planRestart(const RunFolder& run, bool fromTheStart) {
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
     rundir::clearUnfinished(disk(), run.checkpoints());
-    if (fromTheStart && lineUpTo(run, kAny).empty() && passedOver(run, {}).empty()) {   // one that is damaged is a person's to look at
+    LATHE_TRY_ASSIGN(const auto line, lineUpTo(run, kAny));
+    LATHE_TRY_ASSIGN(const std::string damaged, passedOver(run, {}));
+    LATHE_TRY_ASSIGN(const int rollBacks, rollBacksOf(run, newest));
+    if (fromTheStart && line.empty() && damaged.empty()) {   // one that is damaged is a person's to look at
         LATHE_TRY_ASSIGN(const int session, planStartOver(run, newest, {}, Asker::Supervisor));
         return PlannedSession{session, {}};
     }
     return planFromNewest(run, kAny, "There is no checkpoint yet to go on from", [&](const std::string& checkpoint) {
-        return planSession(run, "restart", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacksOf(run, newest), Asker::Supervisor);
+        return planSession(run, "restart", checkpoint, newest, {{}, makesNewCurve(run, checkpoint, false)}, rollBacks, Asker::Supervisor);
     });
 }
 
@@ -371,12 +385,13 @@ Result<Prepared> prepareContinue(const RunFolder& run, const Changes& changes) {
     LATHE_TRY_ASSIGN(RunLock lock, takeRun(run));
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return Error{ErrorCode::NotFound, run.name() + " has no session to continue", {}, {}};
-    const std::string checkpoint = newestOnLine(run);
-    std::string notice = passedOverNotice(run, checkpoint);
+    LATHE_TRY_ASSIGN(const std::string checkpoint, readNewestOnLine(run));
+    LATHE_TRY_ASSIGN(std::string notice, passedOverNotice(run, checkpoint));
     const Changes all{changes.settings, makesNewCurve(run, checkpoint, changes.newCurve), changes.trialUpdates};
     const int standing = standingSession(run);
+    LATHE_TRY_ASSIGN(const int rollBacks, rollBacksOf(run, standing));
     auto prepared = checkpoint.empty() ? startOver(run, std::move(lock), standing, changes.settings)
-                                       : nextSession(run, std::move(lock), "continue", checkpoint, standing, all, rollBacksOf(run, standing));
+                                       : nextSession(run, std::move(lock), "continue", checkpoint, standing, all, rollBacks);
     if (prepared) prepared->notice = std::move(notice);
     return prepared;
 }

@@ -117,15 +117,17 @@ Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::file
 Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// RUN@best: of the usable checkpoints in this run the best by its metric; NotFound where none was evaluated.
 Result<std::string> bestCheckpoint(const rundir::RunFolder& run);
-/// Newest usable checkpoint of the surviving line, or empty.
+/// Newest usable checkpoint of the surviving line, or empty. For whoever decides or writes by it.
+Result<std::string> readNewestOnLine(const rundir::RunFolder& run);
+/// The same for those who only show it: empty also where it cannot be told.
 std::string newestOnLine(const rundir::RunFolder& run);
 /// Usable checkpoints of the surviving line up to a step, newest first.
-std::vector<std::string> lineUpTo(const rundir::RunFolder& run, std::int64_t step);
+Result<std::vector<std::string>> lineUpTo(const rundir::RunFolder& run, std::int64_t step);
 /// What is wrong with checkpoints of the line that are newer than `chosen` (empty: with all of them), or empty.
-std::string passedOver(const rundir::RunFolder& run, const std::string& chosen);
+Result<std::string> passedOver(const rundir::RunFolder& run, const std::string& chosen);
 /// The same as a notice, with how many updates are lost by it. `notAfter`: only of what lies up to this step; `unread`: what
 /// else was passed over.
-std::string passedOverNotice(const rundir::RunFolder& run, const std::string& chosen, std::int64_t notAfter = std::numeric_limits<std::int64_t>::max(), const std::string& unread = {});
+Result<std::string> passedOverNotice(const rundir::RunFolder& run, const std::string& chosen, std::int64_t notAfter = std::numeric_limits<std::int64_t>::max(), const std::string& unread = {});
 /// Usage error with the reason where a run's kind has no checkpoints of ours: for all verbs that need one.
 Result<void> refuseWithoutCheckpoints(const rundir::RunFolder& run);
 /// Settings as text, by name, whatever the kind of the run: to be shown and compared.

@@ -26,7 +26,7 @@ using nlohmann::json;
 
 static constexpr std::uint64_t kMaxAnswerBytes = 64u << 20;
 /// For answers that need no data: loading LibTorch and plug-ins is all they take.
-static constexpr std::chrono::seconds kPatience{30};
+static constexpr std::chrono::seconds kPatience = kRefusalPatience;
 
 Result<TextInMemory> TextInMemory::make(const std::string& text) {
     const int fd = ::memfd_create("lathe-text", MFD_CLOEXEC);
@@ -93,7 +93,7 @@ Result<json> askWorker(const std::vector<std::string>& words, std::optional<std:
     ::posix_spawn_file_actions_destroy(&actions);
     if (problem != 0) return fileError("start", program.native(), problem);
     const std::optional<int> ended = statusOf(pid, patience);
-    if (!ended) return Error{ErrorCode::Timeout, "lathe-worker " + words.front() + " gave no answer within " + std::to_string(patience->count()) + " s; a plug-in may hang", {}, {}};
+    if (!ended) return Error{ErrorCode::Timeout, "lathe-worker " + words.front() + " gave no answer within " + std::to_string(patience->count()) + " s: the data take long to open, or a plug-in hangs", {}, {}};
     const int status = *ended;
     json answer = json::parse(out.content(), nullptr, false);
     if (status == 0 && answer.is_object()) return answer;
@@ -105,13 +105,13 @@ Result<json> askWorker(const std::vector<std::string>& words, std::optional<std:
     return Error{config ? ErrorCode::Config : ErrorCode::Internal, said.substr(0, 2000), {}, {}};
 }
 
-Result<json> describeSession(const config::RunConfig& config, const SessionStart& start) {
+Result<json> describeSession(const config::RunConfig& config, const SessionStart& start, std::optional<std::chrono::seconds> patience) {
     LATHE_TRY_ASSIGN(const TextInMemory file, TextInMemory::make(config::toYaml(config)));
     std::vector<std::string> words{"describe", "--config", file.path()};
     if (!start.checkpoint.empty()) words.insert(words.end(), {"--checkpoint", start.checkpoint.string()});
     if (start.weightsOnly) words.push_back("--weights-only");
     if (start.newCurve) words.push_back("--new-curve");
-    LATHE_TRY_ASSIGN(json answer, askWorker(words));
+    LATHE_TRY_ASSIGN(json answer, askWorker(words, patience));
     const json refused = answer.value("refused", json());
     if (refused.is_object()) return Error{ErrorCode::Config, refused.value("sentence", std::string()), refused.value("key", std::string()), {}};
     return answer;
@@ -119,7 +119,7 @@ Result<json> describeSession(const config::RunConfig& config, const SessionStart
 
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start) {
     if (std::error_code ignored; !std::filesystem::exists(siblingProgram("lathe-worker"), ignored)) return {};
-    const auto answer = describeSession(config, start);
+    const auto answer = describeSession(config, start, kRefusalPatience);
     if (answer || (answer.error().code != ErrorCode::Config && answer.error().code != ErrorCode::Unsupported)) return {};
     return answer.error();
 }

@@ -30,9 +30,11 @@ struct SessionStart {
 /// What a session would be, without training, by the code that would make it (`lathe-worker describe`): parameters, their
 /// groups, bytes, updates; and what it would tell where it goes on from a checkpoint. The error is its refusal, with the key
 /// (Config); of another code where the worker could not be asked.
-Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {});
+Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {}, std::optional<std::chrono::seconds> patience = std::nullopt);
+/// How long a session waits for what would refuse it, before it is begun all the same.
+inline constexpr std::chrono::seconds kRefusalPatience{30};
 /// The refusal alone: a session that the worker would end before its first update is not begun. Where the worker cannot be
-/// asked nothing is refused: beginning the session tells why.
+/// asked, or hangs, nothing is refused: beginning the session tells why.
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start = {});
 
 /// plan::explainUpdate(), by a worker that has loaded the plug-ins where a strategy or the schedule is of one.

@@ -76,9 +76,15 @@ static void takeVerified(const std::optional<VerifiedRecord>& record, Checkpoint
 }
 
 std::vector<CheckpointInfo> listCheckpoints(const stdfs::path& checkpointsFolder, const std::vector<std::string>& pinned) {
+    auto all = readCheckpoints(checkpointsFolder, pinned);
+    return all ? std::move(*all) : std::vector<CheckpointInfo>();
+}
+
+Result<std::vector<CheckpointInfo>> readCheckpoints(const stdfs::path& checkpointsFolder, const std::vector<std::string>& pinned) {
     std::vector<CheckpointInfo> out;
     const auto names = listFolder(checkpointsFolder);
-    if (!names) return out;
+    if (!names && names.error().code == ErrorCode::NotFound) return out;
+    if (!names) return names.error();
     const bool isUp = RunLock::isHeld(checkpointsFolder.parent_path() / "lock") || RunLock::isHeld(checkpointsFolder.parent_path() / "workers.lock");
     for (const std::string& name : *names) {
         // An unfinished folder keeps the name it was to get behind the dot: ".s003-000000120" or ".s003-000000120.<more>".

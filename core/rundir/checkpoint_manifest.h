@@ -128,7 +128,9 @@ struct CheckpointInfo {
     bool isBeingWritten = false;                  ///< a save under way; `problem` says so
 };
 /// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem. What is just being removed is
-/// left out.
+/// left out. For whoever decides or writes by it.
+Result<std::vector<CheckpointInfo>> readCheckpoints(const std::filesystem::path& checkpointsFolder, const std::vector<std::string>& pinned = {});
+/// The same for those who only show them: none also where the folder cannot be listed.
 std::vector<CheckpointInfo> listCheckpoints(const std::filesystem::path& checkpointsFolder, const std::vector<std::string>& pinned = {});
 
 /// Usable ones that have a value of `metric` (a series), the best first. Of equal ones the lower eval/loss, then the older.

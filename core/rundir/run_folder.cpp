@@ -177,11 +177,16 @@ std::optional<stdfs::path> workspaceOf(const RunFolder& run) {
 
 stdfs::path importLock(const stdfs::path& workspace) { return workspace / "import.lock"; }
 
-std::vector<std::string> runFolderNames(const stdfs::path& workspace) {
+Result<std::vector<std::string>> readRunFolderNames(const stdfs::path& workspace) {
     auto names = listFolder(workspace / kRuns);
-    if (!names) return {};
-    std::erase_if(*names, [](const std::string& name) { return name.starts_with("."); });
-    return std::move(*names);
+    if (!names && names.error().code == ErrorCode::NotFound) return std::vector<std::string>();
+    if (names) std::erase_if(*names, [](const std::string& name) { return name.starts_with("."); });
+    return names;
+}
+
+std::vector<std::string> runFolderNames(const stdfs::path& workspace) {
+    auto names = readRunFolderNames(workspace);
+    return names ? std::move(*names) : std::vector<std::string>();
 }
 
 std::vector<RunFolder> listRuns(const stdfs::path& workspace) {

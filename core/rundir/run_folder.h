@@ -261,6 +261,8 @@ std::string folderWord(std::string_view name);
 /// All run folders of a workspace, newest first; folders without run.json are left out.
 std::vector<RunFolder> listRuns(const std::filesystem::path& workspace);
 /// Names of what lies in the workspace's folder of runs, in no order; nothing is looked into.
+Result<std::vector<std::string>> readRunFolderNames(const std::filesystem::path& workspace);
+/// The same for those who only show them: none also where the folder cannot be listed.
 std::vector<std::string> runFolderNames(const std::filesystem::path& workspace);
 RunFolder runNamed(const std::filesystem::path& workspace, const std::string& folderName);
 /// The workspace that a run lies in; nothing where it was moved out of one (or into its trash).

@@ -864,8 +864,8 @@
             <translation>每小时重启次数</translation>
         </message>
         <message>
-            <source>How often in an hour a run goes on by itself from its last good checkpoint after a worker crashed; 0 never. A crash that is worth a restart is rare: more of them have a cause that a restart does not cure. The same crash at the same update is never tried again.</source>
-            <translation>工作进程崩溃后，运行每小时最多自动从最后一个完好的检查点继续多少次；0 表示从不。值得重启的崩溃很少见：次数更多时，其原因重启也无法消除。在同一次更新处出现的同样崩溃不会再次尝试。</translation>
+            <source>How often in an hour a run goes on by itself after a worker crashed: from its last good checkpoint, or from the start where there was none yet; 0 never. A crash that is worth a restart is rare: more of them have a cause that a restart does not cure. The same crash at the same update is never tried again.</source>
+            <translation>工作进程崩溃后，运行每小时最多自动继续多少次：从最后一个完好的检查点继续，尚无检查点时从头开始；0 表示从不。值得重启的崩溃很少见：次数更多时，其原因重启也无法消除。在同一次更新处出现的同样崩溃不会再次尝试。</translation>
         </message>
         <message>
             <source>Most roll-backs</source>

@@ -149,16 +149,16 @@ private Q_SLOTS:
         QVERIFY(import().ok());
         launch::ImportSources sources(m_workspace->folder());
         const auto one = sources.runOf(stdfs::canonical(logs() / "one"));
-        QVERIFY(one.has_value());
+        QVERIFY(one.ok() && one->has_value());
         for (const auto& run : rundir::listRuns(m_workspace->folder())) {
             auto manifest = *rundir::readManifest(run);
             manifest.source = "/elsewhere";
             QVERIFY(rundir::writeManifest(FileSystem::real(), run, manifest).ok());
         }
-        QVERIFY(sources.runOf(stdfs::canonical(logs() / "two")).has_value());
-        QVERIFY(!sources.runOf("/elsewhere"));
-        QVERIFY(removeTree(FileSystem::real(), one->root()).ok());
-        QVERIFY(!sources.runOf(stdfs::canonical(logs() / "one")));
+        QVERIFY(sources.runOf(stdfs::canonical(logs() / "two")).value().has_value());
+        QVERIFY(!sources.runOf("/elsewhere").value());
+        QVERIFY(removeTree(FileSystem::real(), one->value().root()).ok());
+        QVERIFY(!sources.runOf(stdfs::canonical(logs() / "one")).value());
     }
     void aNameThatChangesNothingIsToldAndNamesAreOneLine() {
         appendTo(logs() / "a\nb/x.tfevents", versionRecord() + scalarRecord(1, "loss", 1));

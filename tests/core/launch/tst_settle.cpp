@@ -5,6 +5,7 @@
 #include "failing_file_system.h"
 #include "fault_run.h"
 #include "launch/identity.h"
+#include "launch/resume_sheet.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
 #include "launch/write_end.h"
@@ -87,6 +88,24 @@ private Q_SLOTS:
         QVERIFY(launch::standingOf(run).state == State::Completed);
         QVERIFY(rundir::readSummary(run)->state == State::Completed);
         QCOMPARE(rundir::readSummary(run)->counters.globalStep.value(), 7000);
+    }
+    /// A network disk that is away for a moment, or no descriptor left: the checkpoints are there all the same.
+    void whatCannotBeListedNowDoesNotStartARunOver() {
+        const rundir::RunFolder run = interruptedRun();
+        settle(run);
+        const stdfs::path aside = workspace() / "aside";
+        stdfs::rename(run.checkpoints(), aside);
+        stdfs::create_symlink(run.checkpoints(), run.checkpoints());   // nothing behind it can be reached
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            QVERIFY(!launch::prepareContinue(run, {}).ok());
+            QVERIFY(!launch::planRestart(run, true).ok());
+            QVERIFY(!launch::resumeSheet(run, launch::GoOn::Continue, {}, {}).ok());
+            QCOMPARE(rundir::newestSession(run), 1);
+        }
+        stdfs::remove(run.checkpoints());
+        stdfs::rename(aside, run.checkpoints());
+        QCOMPARE(launch::planRestart(run, true).value().session, 2);
+        QCOMPARE(rundir::readSession(run, 2)->checkpoint, std::string("s001-000000050"));
     }
     void whereItsEndCannotBeWrittenTheSessionStillCountsAsUp() {
         const rundir::RunFolder run = interruptedRun();

@@ -208,6 +208,17 @@ private Q_SLOTS:
         QVERIFY2(warnings(run).find(says.toStdString()) != std::string::npos, warnings(run).c_str());
         nothingIsLeft(run);
     }
+    void whatTellsItsUserOfItsEndIsWaitedFor() {
+        const auto workspace = fresh("points 20; end completed, 0");
+        const stdfs::path begun = workspace->scratch() / "begun";
+        notifyBy(*workspace, "touch '" + begun.string() + "'; sleep 1\n");   // as long as its supervisor holds the run
+        const auto process = workspace->start({"run", "digits-mlp"});
+        QVERIFY(eventually([&] { return stdfs::exists(begun); }));
+        const Answer deleted = workspace->ask({"delete", "latest"});
+        QVERIFY2(deleted.code == 0, quietly(deleted).c_str());
+        QCOMPARE(Workspace::finish(*process).code, 0);
+        QVERIFY(rundir::listRuns(workspace->folder()).empty());
+    }
     void settingsThatCannotBeUsedAreNamed() {
         const auto workspace = fresh({});
         notifyBy(*workspace, "exit 0\n");
