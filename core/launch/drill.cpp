@@ -89,6 +89,8 @@ private:
         const auto runs = rundir::listRuns(m_workspace);
         if (!runs.empty()) m_run = runs.front();
     }
+    /// Who is dying has no name any more, and its locks still.
+    bool isFree() const { return !m_run || (!rundir::RunLock::isHeld(m_run->lock()) && !rundir::RunLock::isHeld(m_run->workersLock())); }
     /// Looked at twice: a walk through /proc is not one moment, and misses who forks and leaves meanwhile.
     bool isStarted() const {
         const auto isUp = [this] {
@@ -140,8 +142,7 @@ private:
     void comeToRest(const std::string& what, int session) {
         const bool rested = m_watch.until(kRestSeconds, [&] {
             const auto parts = m_cast.onStage();
-            const bool isFree = !m_run || !rundir::RunLock::isHeld(m_run->lock());   // who is dying has no name any more, and its locks still
-            const bool isGone = !parts.contains("worker") && !isStarted() && isFree;
+            const bool isGone = !parts.contains("worker") && !isStarted() && isFree();
             return isGone || (m_run && parts.contains("supervisor") && parts.contains("worker") && rundir::newestSession(*m_run) > session);
         });
         if (!rested && !m_watch.hasStopped()) m_report.broken.push_back("After the death of " + what + " the rest did not come to an end within " + durationText(kRestSeconds));
@@ -149,7 +150,8 @@ private:
 
     /// One more resume that is left alone, and the same run without any kill.
     Result<void> finish() {
-        if (isStarted()) m_cast.endAll();
+        m_cast.endAll();
+        m_watch.until(kRestSeconds, [&] { return isFree(); });
         const std::string newest = newestOnLine(*m_run);
         const auto from = rundir::parseCheckpointName(newest);
         const std::int64_t updates = (from ? from->step.value() : 0) + kMoreUpdates;

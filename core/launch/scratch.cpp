@@ -73,7 +73,8 @@ Result<rundir::RunLock> makeLocked(const stdfs::path& folder) {
 Result<rundir::RunLock> makeInTurn(const stdfs::path& parent, const std::string& id) {
     constexpr int kTries = 100;   // each time somebody has removed the empty folder above
     for (int i = 0; i < kTries; ++i) {
-        LATHE_TRY(makeFolders(disk(), parent));
+        const auto there = makeFolders(disk(), parent);
+        if (!there && there.error().code != ErrorCode::NotFound) return there.error();
         if (const Turn turn(parent, Turn::Kind::Making); turn.isMine()) return makeLocked(parent / id);
     }
     return Error{ErrorCode::Busy, "Others make and remove folders in " + parent.string() + " all the time", {}, {}};
