@@ -2,7 +2,6 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
-#include "base/in_order.h"
 #include "rundir/run_folder.h"
 
 #include <algorithm>
@@ -22,22 +21,14 @@ Error corrupt(const FileEntry& entry, const std::string& how) { return {ErrorCod
 
 Result<void> checkHash(int fd, const FileEntry& entry, const Reading& reading) {
     if (reading.fromDisk) static_cast<void>(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
-    const auto blocks = static_cast<std::size_t>((entry.bytes + kBlockBytes - 1) / kBlockBytes);
-    std::vector<std::vector<std::byte>> buffers(std::min(reading.threads, blocks));   // a thread has one
-    const auto partOf = [&](std::size_t block, std::size_t thread) {
-        return std::span(buffers[thread]).first(static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, entry.bytes - block * kBlockBytes)));
-    };
-    for (auto& buffer : buffers) buffer.resize(kBlockBytes);
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, entry.bytes)));
     Hasher hasher;
-    const auto read = [&](std::size_t block, std::size_t thread) -> Result<void> {
+    for (std::uint64_t at = 0; at < entry.bytes; at += kBlockBytes) {
         if (!reading.goesOn()) return Error{ErrorCode::Stopped, "Given up while reading " + entry.name, {}, {}};
-        return readAt(fd, block * kBlockBytes, partOf(block, thread), entry.name);
-    };
-    const auto hash = [&](std::size_t block, std::size_t thread) -> Result<void> {
-        hasher.update(partOf(block, thread));
-        return {};
-    };
-    LATHE_TRY(inOrder(blocks, buffers.size(), read, hash));
+        const auto block = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, entry.bytes - at)));
+        LATHE_TRY(readAt(fd, at, block, entry.name));
+        hasher.update(block);
+    }
     if (hasher.hex() == entry.hash) return {};
     return corrupt(entry, "is damaged: its content does not match its checksum");
 }

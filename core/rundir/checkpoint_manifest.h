@@ -94,9 +94,8 @@ struct Verification {
 };
 /// How a checkpoint is read: by default as fast as it goes.
 struct Reading {
-    std::size_t threads = 1;                      ///< that read at the same time
     bool fromDisk = false;                        ///< what the system still has of it in memory proves nothing and is dropped first
-    std::function<bool()> goesOn = [] { return true; };  ///< asked before each block, on any of the threads; false: given up (Stopped)
+    std::function<bool()> goesOn = [] { return true; };  ///< asked before each block; false: given up (Stopped)
 };
 /// Reads every byte: sizes, hashes, safetensors headers, pieces against shapes. What could not be read now (the disk, the
 /// permissions, too many open files) is the error: it says nothing about the checkpoint.

@@ -58,13 +58,24 @@ Result<Verified> verified(const stdfs::path& folder, const CheckProgress& progre
     const std::vector<rundir::FileEntry>& files = all.loaded.manifest.files;
     std::uint64_t total = 0, done = 0;
     for (const rundir::FileEntry& entry : files) total += entry.bytes;
-    for (const rundir::FileEntry& entry : files) {
-        auto whole = rundir::openWhole(folder, entry, all.loaded.manifest, {.threads = readers()});
-        if (!whole.ok() && whole.error().code == ErrorCode::Corrupt) whole.error().sentence += ". Choose another checkpoint";
-        LATHE_TRY_ASSIGN(all.files[entry.name], std::move(whole));
-        done += entry.bytes;
+    std::vector<rundir::WholeFile> whole(files.size());
+    const auto open = [&](std::size_t i) {
+        return guarded("reading a file of a checkpoint", [&]() -> Result<void> {
+            LATHE_TRY_ASSIGN(whole[i], rundir::openWhole(folder, files[i], all.loaded.manifest));
+            return {};
+        });
+    };
+    const auto tell = [&](std::size_t i) -> Result<void> {
+        done += files[i].bytes;
         if (progress) progress(done, total);
+        return {};
+    };
+    if (auto opened = inOrder(files.size(), readers(), open, tell); !opened.ok()) {
+        Error error = std::move(opened).error();
+        if (error.code == ErrorCode::Corrupt) error.sentence += ". Choose another checkpoint";
+        return error;
     }
+    for (std::size_t i = 0; i < files.size(); ++i) all.files[files[i].name] = std::move(whole[i]);
     LATHE_TRY_ASSIGN(all.loaded.record, readRecord(all));
     return all;
 }
@@ -142,12 +153,12 @@ Result<void> readBlock(const Verified& checkpoint, const Block& block) {
     return {};
 }
 
-/// `arrived` is called with each block in order, once it lies where it belongs and while the processor has it in its cache.
+/// `arrived` is called with each block in order, once it lies where it belongs and mostly while the processor has it in its cache.
 Result<void> readAll(const Verified& checkpoint, const std::vector<StateTensor>& wanted, const std::function<void(const Block&)>& arrived = [](const Block&) {}) {
     const std::vector<Block> blocks = blocksOf(checkpoint.loaded.manifest, wanted);
     return inOrder(blocks.size(), readers(),
-        [&](std::size_t i, std::size_t) { return guarded("reading a tensor", [&] { return readBlock(checkpoint, blocks[i]); }); },
-        [&](std::size_t i, std::size_t) { return guarded("comparing a tensor", [&]() -> Result<void> { arrived(blocks[i]); return {}; }); });
+        [&](std::size_t i) { return guarded("reading a tensor", [&] { return readBlock(checkpoint, blocks[i]); }); },
+        [&](std::size_t i) { return guarded("comparing a tensor", [&]() -> Result<void> { arrived(blocks[i]); return {}; }); });
 }
 
 /// Returns the digest of the state as it is then. Requires: its values are set.

@@ -18,7 +18,7 @@ struct LoadedCheckpoint {
     TrainerRecord record;
 };
 
-/// Called with the bytes checked so far.
+/// Called with the bytes checked so far, on one of the threads that read, one at a time.
 using CheckProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Takes the entire state; afterwards the digest of `state` equals the manifest's.
