@@ -679,6 +679,10 @@
     <context>
         <name>lathe::charts::CompareChart</name>
         <message>
+            <source>%1: not recorded</source>
+            <translation>%1：没有记录</translation>
+        </message>
+        <message>
             <source>Choose two or more runs</source>
             <translation>请选择两个或更多运行</translation>
         </message>

@@ -223,6 +223,26 @@ private Q_SLOTS:
         QCOMPARE(namesOf(*compare.chart()).size(), qsizetype(3));
     }
 
+    void aComparedRunWithoutTheSeriesIsNamedInTheLegend() {
+        FixtureRun full(workspace(), "full"), bare(workspace(), "bare");
+        for (FixtureRun* run : {&full, &bare}) run->beginSession(1);
+        for (int i = 1; i <= 50; ++i) {
+            full.points(i, {{"train/loss", 1.0}, {"train/lr", 1.0}});
+            bare.points(i, {{"train/loss", 2.0}});
+        }
+        for (FixtureRun* run : {&full, &bare}) run->endSession();
+        CompareChart compare;
+        compare.resize(800, 400);
+        compare.setSessions({std::make_shared<RunSession>(full.folder()), std::make_shared<RunSession>(bare.folder())});
+        compare.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&compare));
+        QTRY_COMPARE_WITH_TIMEOUT(namesOf(*compare.chart()), (QStringList{"full", "bare"}), kPatience);
+        compare.setSeries(QStringLiteral("train/lr"));
+        QTRY_COMPARE_WITH_TIMEOUT(namesOf(*compare.chart()), (QStringList{"full", "bare: not recorded"}), kPatience);
+        QVERIFY(!compare.chart()->canvas()->grab().isNull());
+        QCOMPARE(pointsIn(*compare.chart()), std::size_t(50));
+    }
+
     void everyChartHasAName() {
         RunCharts charts;
         for (LineChart* chart : charts.charts()) {

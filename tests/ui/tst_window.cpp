@@ -148,6 +148,7 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(config.data.train), path);
         QCOMPARE(config.task.numClasses.value_or(0), 2);
         QCOMPARE(config.data.target, std::vector<std::string>{"kind"});
+        QVERIFY(config.data.standardize);   // as lathe-trainer proposes for the same file
         window.newRunPage().model().undoStack().undo();
         QCOMPARE(config::fromValues(window.newRunPage().model().values()).data.format, std::string("idx"));
     }

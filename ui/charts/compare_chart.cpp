@@ -135,13 +135,17 @@ void CompareChart::Impl::rebuild() {
     stale = false;
     shape = shapeNow();
     std::vector<Curve> curves;
+    QStringList without;
     bool allLoaded = true;
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         std::vector<Curve> branches;
         const bool sparse = series.startsWith(QStringLiteral("eval/"));
         builder.add(sessions[i]->data(), session::toStd(series), {sessions[i]->name(), colorIndex(int(i)), sparse, !sparse}, *palette, false, branches);
         allLoaded = allLoaded && sessions[i]->isLoaded();
-        if (branches.empty()) continue;
+        if (branches.empty()) {
+            if (sessions[i]->isLoaded()) without += sessions[i]->name();
+            continue;
+        }
         // One run, one colour: its branches are one curve here, in the order of the surviving line.
         Curve whole{sessions[i]->name(), palette->curve(colorIndex(int(i))), {}, true, sparse, false};
         for (const Curve& branch : branches) whole.pieces.insert(whole.pieces.end(), branch.pieces.begin(), branch.pieces.end());
@@ -149,6 +153,9 @@ void CompareChart::Impl::rebuild() {
         if (taken) whole.name += QStringLiteral(" (%1)").arg(i + 1);
         curves.push_back(std::move(whole));
     }
+    // Who was chosen and is not there is missed: the legend says why. Where nobody has it, the chart says so itself.
+    if (!curves.empty())
+        for (const QString& name : without) curves.push_back({CompareChart::tr("%1: not recorded").arg(name), palette->muted, {}, true, false, false});
     std::string unit;
     for (const auto& session : sessions)
         if (unit.empty()) unit = session->data().unit(session::toStd(series));

@@ -27,7 +27,7 @@ namespace lathe::charts {
 namespace {
 
 constexpr int kLeft = 58, kTop = 18, kRight = 14, kBottom = 24;
-constexpr int kTickGap = 14;   // between the text of a tick and the plot, and left of it
+constexpr int kTickGap = 8;   // between the text of a tick and the plot, and left of it
 constexpr double kPixelsPerXTick = 90, kPixelsPerYTick = 38;
 constexpr qint64 kRefitMs = 400, kNoteMs = 250;
 

@@ -322,7 +322,8 @@ void NewRunPage::applyOwnData(const ScanResult& result) {
         {QStringLiteral("data.eval"), data.eval},          {QStringLiteral("data.train_labels"), data.trainLabels},
         {QStringLiteral("data.eval_labels"), data.evalLabels}, {QStringLiteral("data.features"), data.features},
         {QStringLiteral("data.target"), data.target},      {QStringLiteral("data.weight"), data.weight},
-        {QStringLiteral("data.channels"), data.channels},  {QStringLiteral("task.name"), result.task.name},
+        {QStringLiteral("data.channels"), data.channels},  {QStringLiteral("data.standardize"), data.standardize},
+        {QStringLiteral("task.name"), result.task.name},
     };
     const bool isText = result.task.name == "language", wasText = std::get<std::string>(m_model.values().at("model.name")) == "gpt";
     if (isText) changes.emplace_back(QStringLiteral("data.eval_fraction"), data.evalFraction);
