@@ -28,32 +28,19 @@ static bool isData(const std::string& target) {
     return !isPreset && dataset::guessFormat(target).ok();
 }
 
-/// The preset for such data, with what the data ask for set.
+/// The preset for such data, with what the data ask for set, and what was decided about them.
 static Error dataInstead(const std::string& target) {
     const auto suggestion = dataset::suggest(target);
     if (!suggestion) return Error{ErrorCode::Usage, target + " is no configuration, and as data it cannot be used: " + suggestion.error().sentence, {}, {}};
-    const bool images = suggestion->data.format == "image_folder";
-    const std::string preset = images ? "image-folder" : suggestion->data.format == "text" ? "shakespeare-char" : suggestion->task.name == "regression" ? "csv-regression" : "digits-mlp";
-    auto base = config::load(preset);
+    auto base = config::load(suggestion->preset);
     if (!base) return base.error();
     config::RunConfig wanted = base->config;
-    config::DataSection& data = wanted.data;
-    const config::DataSection& found = suggestion->data;
-    data.format = found.format;
-    data.train = found.train;
-    data.trainLabels = found.trainLabels;
-    data.eval = found.eval;
-    data.evalLabels = found.evalLabels;
-    data.features = found.features;
-    data.target = found.target;
-    if (found.format == "text") data.evalFraction = found.evalFraction;
-    data.standardize = found.standardize;
-    if (images) data.imageSize = found.imageSize;
-    wanted.task.name = suggestion->task.name;
-    wanted.task.numClasses = suggestion->task.numClasses;
-    std::string command = "lathe-trainer run " + preset;
+    suggestion->putInto(wanted);
+    std::string command = "lathe-trainer run " + suggestion->preset;
     for (const config::Difference& change : config::diff(base->config, wanted)) command += " --set " + shellQuoted(change.key + "=" + change.right);
-    return Error{ErrorCode::Usage, target + " is data, not a configuration. To learn from it: " + command, "data.train", {}};
+    std::string notes;
+    for (const std::string& note : suggestion->notes) notes += "\n  " + note;
+    return Error{ErrorCode::Usage, target + " is data, not a configuration." + notes + "\nTo learn from it: " + command, "data.train", {}};
 }
 
 Result<config::Loaded> loadTarget(const Options& options) {

@@ -1,5 +1,7 @@
 #include "command_line.h"
 
+#include "config/config.h"
+#include "config/nearest.h"
 #include "launch/supervisor.h"
 #include "output.h"
 
@@ -51,7 +53,7 @@ constexpr std::array kVerbs = {
     Verb{"queue", "ACTION", "List what waits, or: hold RUN, release RUN, move RUN first|last|N, remove RUN, after-failure hold|go-on", Nothing, queue},
     Verb{"runs", "", "List all runs", Nothing, runs},
     Verb{"show", "RUN", "Everything about a run", Target, show},
-    Verb{"series", "RUN", "Print every recorded point of some series, or of all", Target | More, series},
+    Verb{"series", "RUN", "Print every recorded point of some series, or of all, along the line that goes on (--all-branches: all lines)", Target | More, series},
     Verb{"events", "RUN", "Everything that happened in a run, in order: plan, evaluations, checkpoints, warnings, cuts of the rate, what the guard did …", Target, events},
     Verb{"record", "", "Record a script that runs already, in the background; its client calls this (see resources/python, resources/c)", Detach, record},
     Verb{"records", "RUN", "List what was recorded beside the curves (tables, texts, pictures …), or print those of some names; --out writes them as files", Target | More, records},
@@ -71,11 +73,12 @@ constexpr std::array kVerbs = {
     Verb{"plugins", "", "List the plug-ins that a configuration can use; --help tells how one is built", Nothing, plugins},
     Verb{"selftest", "", "Try what this machine must be able to do", Nothing, selftest},
     Verb{"drill", "", "Kill a small run of its own at random moments, resume it each time, and tell what was promised and what was seen", Nothing, drill},
-    Verb{"config-reference", "", "Every setting with help, range and default", Nothing, configReference},
+    Verb{"config-reference", "KEY", "Every setting with help, range and default; or those of a section, or one of them", Nothing, configReference},
 };
 
 constexpr const char* kFooter =
-    "RUN is an id, the beginning of one, a name, a folder, or latest. RUN@STEP may also be RUN@best, RUN@latest or RUN@FOLDER;\n"
+    "RUN is an id, the beginning of one, a name, a folder, or latest: the one made last; for attach, stop, pause, unpause and\n"
+    "save the newest that is up. RUN@STEP may also be RUN@best, RUN@latest or RUN@FOLDER;\n"
     "RUN alone is its newest checkpoint, and best or a step alone are those of the newest run.\n"
     "Exit codes: 0 completed, 2 bad usage or configuration, 3 failed, 4 stopped on request, 5 killed or interrupted,\n"
     "6 diverged, 7 memory exhausted, 8 in use by another process.";
@@ -106,8 +109,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if (verb.action == queue) command->add_option("WORDS", options.more);
     if ((verb.needs & More) != 0) {
         const bool isNames = isSeries || verb.action == records;
-        CLI::Option* more = command->add_option(isNames ? "NAME" : "RUNS", options.more);
-        if (!isNames) more->required();
+        command->add_option(isNames ? "NAME" : "RUNS", options.more);
     }
     if ((verb.needs & Settings) != 0) {
         command->add_option("--set", options.settings, "section.key=value, overrides the configuration; may be repeated")
@@ -127,7 +129,7 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     if ((verb.needs & Sheet) != 0) command->add_flag("--dry-run", options.dryRun, "Tell what would be used, changed and refused; start nothing");
     if (isSeries) {
         command->add_flag("--csv", options.csv, "Comma-separated values (what is printed without a flag, too)");
-        command->add_flag("--all-branches", options.allBranches, "Also what was abandoned by rolling back");
+        command->add_flag("--all-branches", options.allBranches, "Also what was abandoned, by rolling back or by a restart after a crash");
     }
     if (verb.action == records) {
         command->add_option("--step", options.step, "Only those of this step");
@@ -177,6 +179,32 @@ int takeWords(int argc, char** argv, Options& options) {
     return static_cast<int>(end - argv);
 }
 
+/// A word that is no verb in the place of one, as a sentence.
+std::string unknownVerb(const CLI::App& app) {
+    std::vector<std::string> verbs;
+    for (const CLI::App* one : app.get_subcommands({})) verbs.push_back(one->get_name());
+    const std::vector<std::string> words = app.remaining();
+    const auto word = std::find_if(words.begin(), words.end(), [](const std::string& each) { return !each.starts_with('-'); });
+    if (word == words.end() || !app.get_subcommands().empty()) return {};
+    const std::string near = config::nearestWord(*word, verbs);
+    return "There is no verb \"" + word->substr(0, 80) + "\"" + (near.empty() ? "; lathe-trainer --help lists them" : "; did you mean " + near + "?");
+}
+
+/// A setting given as an option of its own, as a sentence.
+std::string settingAsOption(const CLI::App& app) {
+    const std::vector<CLI::App*> verbs = app.get_subcommands();
+    if (verbs.empty() || verbs.front()->get_option_no_throw("--set") == nullptr) return {};
+    const std::vector<std::string> words = app.remaining(true);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (!words[i].starts_with("--")) continue;
+        const std::size_t equals = words[i].find('=');
+        const std::string name = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
+        const std::string key = config::settingCalled(name);
+        if (!key.empty()) return words[i] + " is no option here; settings are given as --set " + key + "=VALUE";
+    }
+    return {};
+}
+
 }  // namespace
 
 ExitCode runCommandLine(int argc, char** argv) {
@@ -195,6 +223,12 @@ ExitCode runCommandLine(int argc, char** argv) {
     try {
         app.parse(own, argv);
     } catch (const CLI::ParseError& problem) {
+        std::string told = problem.get_exit_code() == 0 ? std::string() : unknownVerb(app);
+        if (told.empty() && problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) told = settingAsOption(app);
+        if (!told.empty()) {
+            tell(told);
+            return ExitCode::Usage;
+        }
         return app.exit(problem) == 0 ? ExitCode::Completed : ExitCode::Usage;
     }
     if (own < argc && chosen != run && chosen != again) {

@@ -52,7 +52,7 @@ void addOpened(const char* key, const char* what, const Result<std::unique_ptr<d
     if (!opened) return looking.refuse(key, opened.error());
     looking.found.sentences.push_back(std::string(what) + ": " + (*opened)->info().sentence());
     addUnreadable((*opened)->info(), key, looking);
-    if (const std::string doubt = (*opened)->info().doubt(); !doubt.empty()) looking.add("task.name", Severity::Warning, doubt);
+    for (const dataset::Doubt& doubt : (*opened)->info().doubts()) looking.add(doubt.key == "data.train" ? key : doubt.key, Severity::Warning, doubt.sentence);
 }
 
 void readData(const config::RunConfig& config, Looking& looking) {

@@ -50,9 +50,33 @@ void printJson(const json& value) {
 
 std::filesystem::path workspaceOf(const Options& options) { return workspaceFolder(options.workspace); }
 
+/// To "RUN@STEP" in the place of a run, where there is that run.
+static Error runIsMeant(const Options& options, Error error) {
+    const std::size_t at = options.target.rfind('@');
+    if (at == std::string::npos || at == 0) return error;
+    const std::string run = options.target.substr(0, at);
+    if (!rundir::findRun(workspaceOf(options), run)) return error;
+    return {ErrorCode::Usage, "\"" + options.target + "\" names a checkpoint, and a run is asked for here: " + run, {}, {}};
+}
+
 Result<rundir::RunFolder> targetRun(const Options& options) {
-    LATHE_TRY_ASSIGN(const rundir::RunFolder run, rundir::findRun(workspaceOf(options), options.target));
-    return run.held();
+    const auto run = rundir::findRun(workspaceOf(options), options.target);
+    if (!run) return runIsMeant(options, run.error());
+    return run->held();
+}
+
+static bool isUp(const rundir::RunFolder& run) {
+    const rundir::State state = launch::standingOf(run).state;
+    return (rundir::isAlive(state) && state != rundir::State::Queued) || launch::isUnsettled(run);
+}
+
+Result<rundir::RunFolder> runThatIsUp(const Options& options) {
+    if (options.target != "latest") return targetRun(options);
+    const std::vector<rundir::RunFolder> all = rundir::listRuns(workspaceOf(options));
+    const auto up = std::find_if(all.begin(), all.end(), isUp);
+    if (up == all.end()) return targetRun(options);
+    if (up != all.begin() && !options.json) tell(displayName(*up) + " (" + up->name() + ") is the newest run that is up");
+    return up->held();
 }
 
 Result<rundir::RunFolder> runToRead(const Options& options) {

@@ -24,6 +24,9 @@ void tell(const std::string& text);   ///< standard error, with a newline; print
 std::filesystem::path workspaceOf(const Options& options);
 /// The run that options.target names, held: it may be moved meanwhile.
 Result<rundir::RunFolder> targetRun(const Options& options);
+/// The same for verbs that ask something of a run that is up: latest is the newest of those that are, which is told where it
+/// is not the one made last. Where none is up it is the one made last.
+Result<rundir::RunFolder> runThatIsUp(const Options& options);
 /// The same for those who only read it: what a lost supervisor left is taken in first, or it is told that some is missing.
 Result<rundir::RunFolder> runToRead(const Options& options);
 /// The name that people gave a run, else the one it was made with.

@@ -4,6 +4,7 @@
 #include "base/program_paths.h"
 #include "launch/apart.h"
 #include "launch/memory_end.h"
+#include "launch/notify.h"
 #include "launch/overnight.h"
 #include "launch/queue_keeper.h"
 #include "launch/supervisor.h"
@@ -130,6 +131,7 @@ static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
 
 ExitCode start(const Options& options, Result<launch::Prepared> prepared, std::optional<std::int64_t> trialUpdates) {
     if (!prepared) return fail(options, prepared.error());
+    if (const auto runs = launch::checkNotifyCommand(); !runs) tell("warning: at its end nobody is told: " + runs.error().text());
     prepared->run = prepared->run.held();
     if (options.queue && trialUpdates) tell("In the queue a trial makes its first part only: what a resume does is tried without --queue");
     if (options.queue) return putInQueue(options, std::move(*prepared));

@@ -96,9 +96,20 @@ static void watchUntilItEnds(const rundir::RunFolder& run, bool asJson) {
     }
 }
 
+/// Until it is started, or taken out.
+static void waitForItsTurn(const rundir::RunFolder& run) {
+    bool told = false;
+    while (launch::standingOf(run).state == rundir::State::Queued) {
+        if (!told) tell(displayName(run) + " waits in the queue (lathe-trainer queue) and is watched once it starts; Ctrl-C leaves it there");
+        told = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+}
+
 ExitCode attach(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runThatIsUp(options);
     if (!run) return fail(options, run.error());
+    waitForItsTurn(*run);
     watchUntilItEnds(*run, options.json);
     const auto standing = launch::standingOf(*run);
     if (options.json) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace lathe::trainer {
 
@@ -30,9 +31,23 @@ static std::string plannedText(const launch::PlannedCheckpoint& one) {
     return line + (info.verifiedNs > 0 ? "  re-read and whole" : "  not re-read yet");
 }
 
+/// Those that a script keeps itself, as it told of them: no rule of ours is about them.
+static std::optional<ExitCode> listOwn(const Options& options, const rundir::RunFolder& run) {
+    const json facts = showJson(run), kept = facts.value("own_checkpoints", json::array());
+    if (facts.at("command").is_null() || kept.empty()) return std::nullopt;
+    if (options.json) {
+        printJson({{"run", displayName(run)}, {"folder", run.place().string()}, {"own_checkpoints", kept}});
+        return ExitCode::Completed;
+    }
+    for (const json& one : kept) print("  step " + one.at("step").dump() + "  " + one.value("path", ""));
+    print("The script keeps these itself; nothing here removes them or goes on from them");
+    return ExitCode::Completed;
+}
+
 ExitCode checkpoints(const Options& options) {
     const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
+    if (const auto own = listOwn(options, *run)) return *own;
     if (const auto refused = launch::refuseWithoutCheckpoints(*run); !refused) return fail(options, refused.error());
     const auto before = launch::configOf(*run, std::max(1, rundir::newestSession(*run)));
     if (!before) return fail(options, before.error());

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "rundir/json_reader.h"
 #include "run_facts.h"
+#include "store/run_store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,24 @@ struct Compared {
     std::string id, name;
     Column settings, results, environment;
 };
+
+/// As the worker told it when it began: a session's record has it once it has ended.
+static Column environmentSoFar(const rundir::RunFolder& run) {
+    Column told;
+    const auto reader = store::RunReader::open(run.database());
+    for (std::int64_t after = 0; reader;) {
+        const auto rows = (*reader)->events(after);
+        if (!rows || rows->empty()) break;
+        for (const store::EventRow& row : *rows) {
+            after = row.id;
+            const json facts = row.event.kind == "environment" ? json::parse(row.event.json, nullptr, false) : json();
+            if (!facts.is_object()) continue;
+            told.clear();
+            for (const auto& [key, value] : facts.items()) told[key] = value.is_string() ? value.get<std::string>() : value.dump();
+        }
+    }
+    return told;
+}
 
 static Result<Compared> read(const rundir::RunFolder& run) {
     LATHE_TRY_ASSIGN(const auto manifest, rundir::readManifest(run));
@@ -43,6 +62,7 @@ static Result<Compared> read(const rundir::RunFolder& run) {
     }
     if (facts.contains("best") && !facts["best"].is_null()) out.results["best " + facts["best"].value("metric", "")] = facts["best"]["value"].dump();
     if (const auto session = rundir::readSession(run, rundir::newestSession(run))) out.environment = session->environment;
+    if (out.environment.empty()) out.environment = environmentSoFar(run);
     return out;
 }
 
@@ -88,6 +108,7 @@ static void printPart(const char* title, const json& rows, bool measured = false
 }
 
 ExitCode compare(const Options& options) {
+    if (options.more.empty()) return fail(options, Error{ErrorCode::Usage, "Only one run is named: compare takes two RUNS or more, lathe-trainer compare " + options.target + " OTHER", {}, {}});
     std::vector<std::string> references = {options.target};
     references.insert(references.end(), options.more.begin(), options.more.end());
     std::vector<Compared> all;

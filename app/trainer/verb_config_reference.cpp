@@ -16,13 +16,16 @@ static json fieldJson(const config::Field& field) {
 }
 
 ExitCode configReference(const Options& options) {
+    const auto text = options.target.empty() ? Result<std::string>(config::referenceText()) : config::referenceText(options.target);
+    if (!text) return fail(options, text.error());
     if (!options.json) {
-        print(config::referenceText());
+        print(*text);
         return ExitCode::Completed;
     }
     json list = json::array();
     for (const config::Section& section : config::Schema::builtin().sections()) {
-        for (const config::Field& field : section.fields) list.push_back(fieldJson(field));
+        for (const config::Field& field : section.fields)
+            if (options.target.empty() || section.name == options.target || field.key() == options.target) list.push_back(fieldJson(field));
     }
     printJson(list);
     return ExitCode::Completed;

@@ -109,7 +109,7 @@ ExitCode deleteRun(const Options& options) {
     const auto to = trashOf(workspace) / run->name();
     if (const auto done = move(run->place(), to); !done) return fail(options, done.error());
     if (const auto history = store::History::open(workspace)) static_cast<void>(history->forget(run->name()));
-    return moved(options, to, "Moved to the trash: " + to.string() + "; lathe-trainer restore brings it back");
+    return moved(options, to, "Moved to the trash: " + to.string() + "; lathe-trainer restore " + run->name() + " brings it back");
 }
 
 /// Runs in the trash look like runs in a workspace whose runs folder is called otherwise.

@@ -23,12 +23,20 @@ static json eventJson(const store::EventRow& row) {
             {"kind", row.event.kind}, {"text", row.event.text}, {"facts", facts.is_object() ? std::move(facts) : json::object()}};
 }
 
+/// "threads 2, device cpu", lists and parts of facts as they are written.
+static std::string factsText(const json& facts) {
+    std::string text;
+    for (const auto& [key, value] : facts.items())
+        text += (text.empty() ? "" : ", ") + key + " " + (value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, json::error_handler_t::replace));
+    return text;
+}
+
 /// What has no sentence of its own is told by its facts.
 static std::string lineOf(const json& event) {
     std::string step = "step " + event.at("step").dump(), kind = event.at("kind").get<std::string>(), said = event.at("text").get<std::string>();
     step.resize(std::max<std::size_t>(step.size(), 12), ' ');
     kind.resize(std::max<std::size_t>(kind.size(), 16), ' ');
-    if (said.empty() && !event.at("facts").empty()) said = event.at("facts").dump(-1, ' ', false, json::error_handler_t::replace);
+    if (said.empty() && !event.at("facts").empty()) said = factsText(event.at("facts"));
     if (said.size() > 300) said = said.substr(0, 300) + " …";
     return (event.at("time").is_string() ? event.at("time").get<std::string>() : std::string("-")) + "  " + step + "  " + kind + "  " + said;
 }

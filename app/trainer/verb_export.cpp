@@ -46,6 +46,8 @@ static launch::ExportedWeights weightsOf(const Options& options) {
 ExitCode exportRun(const Options& options) {
     if (options.tensorboard) return exportEventFiles(options);
     const auto found = chosen(options);
+    if (!found && found.error().sentence.starts_with(launch::kOwnCheckpoints))
+        return fail(options, Error{found.error().code, std::string(launch::kOwnCheckpoints) + ", so there are no weights to export; its curves: lathe-trainer export " + options.target + " --tensorboard", {}, {}});
     if (!found) return fail(options, found.error());
     const auto& [run, checkpoint] = *found;
     const auto damage = launch::exportCheckpoint(run, checkpoint, weightsOf(options));

@@ -3,6 +3,7 @@
 
 #include "launch/notify.h"
 #include "launch/overnight.h"
+#include "launch/queue_keeper.h"
 #include "launch/sleep_inhibitor.h"
 #include "output.h"
 
@@ -31,7 +32,8 @@ ExitCode overnight(const Options& options) {
     print("Sleep: " + sleep);
     print("Memory: where it runs out, the system takes a worker before its supervisor, which tells why the run ended");
     print("Crash: a run goes on from its last good checkpoint, or begins again where it has none yet (run.restarts_per_hour)");
-    print("Restart of the machine: it is told as interrupted, and continue goes on; what waits in the queue starts by itself");
+    const char* queue = launch::hasUserSystemd() ? "starts by itself" : "starts with lathe-trainer queue, since this user has no systemd here";
+    print(std::string("Restart of the machine: it is told as interrupted, and continue goes on; what waits in the queue ") + queue);
     print("Notification: " + notice);
     return ExitCode::Completed;
 }

@@ -1,7 +1,9 @@
 // What a program logged beside its curves: tables, histograms, texts, pictures, summary values, checkpoints of its own.
 #include "actions.h"
 
+#include "config/config.h"
 #include "config/series_names.h"
+#include "launch/verbs.h"
 #include "output.h"
 #include "record_files.h"
 #include "rundir/json_reader.h"
@@ -114,6 +116,16 @@ static ExitCode list(const Options& options, const std::vector<store::RecordSumm
 /// Also by the name as the script gave it, which may not be fit to be shown.
 static bool isCalled(const store::RecordSummary& record, const std::string& name) { return record.name == name || record.name == config::cleanSeriesName(name); }
 
+/// What a run that is up has not logged yet may come.
+static Error notLogged(const Options& options, const rundir::RunFolder& run, const std::string& name) {
+    const std::string head = "Nothing called \"" + name.substr(0, 200) + "\" was logged";
+    const auto config = rundir::isAlive(launch::standingOf(run).state) ? launch::configOf(run, std::max(1, rundir::newestSession(run))) : Result<config::RunConfig>(Error{});
+    const auto every = config && !config::isCommand(*config) ? config::toValues(*config) : config::Values();
+    const auto found = every.find("evaluation.every");
+    const std::string when = found == every.end() ? "" : " yet; what an evaluation writes comes with the first one (evaluation.every: " + config::valueText(found->second) + ")";
+    return {ErrorCode::NotFound, head + when + "; lathe-trainer records " + options.target + " lists what was", {}, {}};
+}
+
 ExitCode records(const Options& options) {
     const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
@@ -124,7 +136,7 @@ ExitCode records(const Options& options) {
     if (options.more.empty() && !options.step && options.out.empty()) return list(options, *names);
     for (const std::string& wanted : options.more) {
         const bool known = std::any_of(names->begin(), names->end(), [&](const auto& one) { return isCalled(one, wanted); });
-        if (!known) return fail(options, Error{ErrorCode::NotFound, "Nothing called \"" + wanted.substr(0, 200) + "\" was logged; lathe-trainer records " + options.target + " lists what was", {}, {}});
+        if (!known) return fail(options, notLogged(options, *run, wanted));
     }
     std::optional<RecordFiles> files;
     if (!options.out.empty()) {

@@ -50,6 +50,20 @@ static json pointJson(const std::string& name, const store::Point& point) {
             {"seconds", static_cast<double>(point.activeNs) / 1e9}, {"wall", isoTime(point.wallNs)}, {"value", rundir::numberJson(point.value)}};
 }
 
+/// What only --all-branches prints, of all series together.
+static Result<void> tellAbandoned(const store::RunReader& reader, const std::vector<std::string>& names) {
+    LATHE_TRY_ASSIGN(const auto sessions, reader.sessions());
+    if (sessions.size() < 2) return {};   // no branch was left
+    std::size_t left = 0;
+    for (const std::string& name : names) {
+        LATHE_TRY_ASSIGN(const auto all, reader.points(name, store::RunReader::Line::All));
+        LATHE_TRY_ASSIGN(const auto line, reader.points(name, store::RunReader::Line::Surviving));
+        left += all.size() - std::min(all.size(), line.size());
+    }
+    if (left > 0) tell(std::to_string(left) + (left == 1 ? " point" : " points") + " of abandoned branches " + (left == 1 ? "is" : "are") + " not among them (--all-branches)");
+    return {};
+}
+
 ExitCode series(const Options& options) {
     const auto run = runToRead(options);
     if (!run) return fail(options, run.error());
@@ -71,6 +85,8 @@ ExitCode series(const Options& options) {
         }
     }
     if (options.json) print("]");
+    if (!options.allBranches)
+        if (const auto told = tellAbandoned(**reader, *names); !told) return fail(options, told.error());
     return ExitCode::Completed;
 }
 

@@ -132,6 +132,8 @@ ExitCode show(const Options& options) {
     }
     print(text(facts.at("name")) + " (" + text(facts.at("id")) + "): " + text(facts.at("state"))
           + (text(facts.at("why")).empty() ? "" : ". " + text(facts.at("why"))));
+    if (facts.at("state") == rundir::name(rundir::State::Interrupted))
+        print(facts.at("command").is_null() ? "lathe-trainer continue " + run->name() + " goes on" : "The script was ended with it; lathe-trainer again " + run->name() + " starts it anew");
     for (const std::string& line : remedyLines(*run)) print(line);
     print("in " + text(facts.at("folder")));
     if (!facts.at("parent").is_null()) {

@@ -27,6 +27,11 @@ static Error notRunning(const rundir::RunFolder& run) {
     return {ErrorCode::NotFound, displayName(run) + " does not run here: it is " + std::string(rundir::name(standing.state)) + why, {}, {}};
 }
 
+/// What nobody named is not taken out of the queue.
+static Error onlyWaits(const rundir::RunFolder& run) {
+    return {ErrorCode::NotFound, "No run is up; " + displayName(run) + " waits in the queue (lathe-trainer stop " + run.name() + " takes it out)", {}, {}};
+}
+
 /// Whoever waits is told so every few seconds.
 class Waiting {
 public:
@@ -92,7 +97,7 @@ static Result<std::string> ask(const rundir::RunFolder& run, ControlClient& clie
 }
 
 static ExitCode request(const Options& options, live::Verb verb) {
-    const auto run = targetRun(options);
+    const auto run = runThatIsUp(options);
     if (!run) return fail(options, run.error());
     const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
@@ -149,7 +154,7 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
 
 /// --release: saves, and returns once the workers are gone, or once it is clear that they stay.
 static ExitCode release(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runThatIsUp(options);
     if (!run) return fail(options, run.error());
     const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());
@@ -186,9 +191,10 @@ static ExitCode stopLeftovers(const Options& options, const rundir::RunFolder& r
 
 /// Returns once the last process is gone. What a discard loses is told before it is done; --dry-run only tells.
 ExitCode stop(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runThatIsUp(options);
     if (!run) return fail(options, run.error());
     if (launch::standingOf(*run).state == rundir::State::Queued) {
+        if (options.target == "latest") return fail(options, onlyWaits(*run));
         const auto left = launch::dequeue(launch::Queue::ofThisUser(), *run);
         if (left) return answer(options, *run, "Taken out of the queue");
         if (left.error().code != ErrorCode::NotFound && left.error().code != ErrorCode::Busy) return fail(options, left.error());
@@ -210,7 +216,7 @@ ExitCode stop(const Options& options) {
 
 /// Returns once the checkpoint is there.
 ExitCode save(const Options& options) {
-    const auto run = targetRun(options);
+    const auto run = runThatIsUp(options);
     if (!run) return fail(options, run.error());
     const auto client = reach(options, *run);
     if (!client) return fail(options, client.error());

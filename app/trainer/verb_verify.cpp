@@ -50,8 +50,8 @@ ExitCode verify(const Options& options) {
                    {"digest", checked->digest}, {"bad_files", bad}});
     } else {
         for (const std::string& file : bad) tell(file);
-        print(checked->ok() ? "Whole: " + std::to_string(checked->filesChecked) + " files, " + diskText(checked->bytesChecked) + ", digest " + checked->digest
-                            : std::to_string(checked->badFiles.size()) + " of " + std::to_string(checked->filesChecked) + " files are bad");
+        print(folder->filename().string() + ": " + (checked->ok() ? "whole, " + std::to_string(checked->filesChecked) + " files, " + diskText(checked->bytesChecked) + ", digest " + checked->digest
+                            : std::to_string(checked->badFiles.size()) + " of " + std::to_string(checked->filesChecked) + " files are bad; continue goes on from the newest that is whole"));
     }
     return checked->ok() ? ExitCode::Completed : ExitCode::Failed;
 }

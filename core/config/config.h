@@ -90,5 +90,9 @@ std::string suggestName(const std::string& preset, const RunConfig& base, const 
 
 /// Text of `lathe-trainer config-reference`: every section and key with help, unit, range, default.
 std::string referenceText();
+/// The same of one section or one setting; error where there is none of that name, with the nearest.
+Result<std::string> referenceText(const std::string& sectionOrKey);
+/// The setting that a word from somewhere else means ("lr", "batch-size"); empty where none does.
+std::string settingCalled(const std::string& word);
 
 }  // namespace lathe::config

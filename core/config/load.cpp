@@ -78,6 +78,21 @@ void readOldKey(std::string& name, YamlNode& node) {
     node.text = node.text == "true" ? "exact" : "fast";
 }
 
+/// What is most like it in its own section, else elsewhere, else all that the section has.
+std::string keyHint(const Section& section, const std::string& name) {
+    std::vector<std::string> here;
+    for (const Field& field : section.fields) here.push_back(field.name);
+    const std::string key = section.name + "." + name;
+    for (const std::string& meant : {synonymOf(key), synonymOf(name)})
+        if (meant.starts_with(section.name + ".")) return didYouMean(meant);
+    if (const std::string field = fieldCalled(name); !field.empty()) return didYouMean(field);
+    if (const std::string near = nearestWord(name, here); !near.empty()) return didYouMean(section.name + "." + near);
+    if (const std::string other = synonymOf(name); !other.empty()) return didYouMean(other);
+    std::string all;
+    for (const std::string& one : here) all += (all.empty() ? "" : ", ") + one;
+    return "; it has " + all;
+}
+
 void readSection(const Section& section, const YamlNode& node, const std::filesystem::path& base, Values& values, std::vector<Problem>& problems) {
     if (node.kind == YamlNode::Kind::Null) return;
     if (node.kind != YamlNode::Kind::Map) {
@@ -89,8 +104,7 @@ void readSection(const Section& section, const YamlNode& node, const std::filesy
         const std::string key = section.name + "." + name;
         const Field* field = Schema::builtin().find(key);
         if (!field) {
-            problems.push_back({key, Severity::Error, "There is no key \"" + name + "\" in the section " + section.name + onLine(valueNode) +
-                                                          didYouMean(Schema::builtin().nearest(key))});
+            problems.push_back({key, Severity::Error, "There is no key \"" + name + "\" in the section " + section.name + onLine(valueNode) + keyHint(section, name)});
             continue;
         }
         auto value = valueOfNode(*field, valueNode, base);

@@ -25,7 +25,7 @@ constexpr std::array kSynonyms{
     Synonyms{"data.context", " blocksize seqlen seqlength contextlength maxseqlen maxseqlength maxlength sequencelength nctx "},
     Synonyms{"data.image_size", " imgsize inputsize resolution imagesize "},
     Synonyms{"data.augment_flip", " flip horizontalflip randomflip hflip augment augmentation "},
-    Synonyms{"model.name", " arch architecture net network modelname modeltype backbone "},
+    Synonyms{"model.name", " arch architecture net network modelname modeltype modelkind backbone "},
     Synonyms{"model.hidden", " hiddensize hiddensizes hiddenunits hiddendim units hiddenlayers "},
     Synonyms{"model.width", " dmodel nembd embeddim embeddingdim dim modeldim channelswidth "},
     Synonyms{"model.layers", " nlayer nlayers numlayers depth numhiddenlayers nblocks "},

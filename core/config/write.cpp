@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/config_paths.h"
 #include "config/plugin_list.h"
+#include "config/synonyms.h"
 #include "config/yaml_tree.h"
 
 #include <algorithm>
@@ -202,6 +203,35 @@ std::string suggestName(const std::string& preset, const RunConfig& base, const 
     return nameSafe(name.substr(0, kLongestName));
 }
 
+static std::string referenceOf(const Field& field) {
+    return "  # " + field.help + "\n  # " + factsText(field) + (field.level == Level::Advanced ? "; advanced" : "") + "\n" + lineOf(field, field.defaultValue);
+}
+
+Result<std::string> referenceText(const std::string& sectionOrKey) {
+    for (const Section& section : Schema::builtin().sections()) {
+        std::string text = "# " + section.help + "\n" + section.name + ":\n";
+        bool isFound = section.name == sectionOrKey;
+        for (const Field& field : section.fields) {
+            if (section.name != sectionOrKey && field.key() != sectionOrKey) continue;
+            text += referenceOf(field);
+            isFound = true;
+        }
+        if (isFound) return text;
+    }
+    const std::string near = settingCalled(sectionOrKey);
+    return Error{ErrorCode::Usage, "There is no section or setting \"" + sectionOrKey.substr(0, 80) + "\"" + (near.empty() ? "; lathe-trainer config-reference lists all" : "; did you mean " + near + "?"), {}, {}};
+}
+
+std::string settingCalled(const std::string& word) {
+    std::string name = word;
+    std::replace(name.begin(), name.end(), '-', '_');
+    for (const Section& section : Schema::builtin().sections())
+        for (const Field& field : section.fields)
+            if (field.key() == name || field.name == name) return field.key();
+    const std::string other = synonymOf(name);
+    return other.empty() ? Schema::builtin().nearest(name) : other;
+}
+
 std::string referenceText() {
     std::string text =
         "# Every section and key of a run's configuration with its default. This text is itself a valid configuration.\n"
@@ -209,11 +239,7 @@ std::string referenceText() {
         "format: 2\n";
     for (const Section& section : Schema::builtin().sections()) {
         text += "\n# " + section.help + "\n" + section.name + ":\n";
-        for (const Field& field : section.fields) {
-            text += "  # " + field.help + "\n";
-            text += "  # " + factsText(field) + (field.level == Level::Advanced ? "; advanced" : "") + "\n";
-            text += lineOf(field, field.defaultValue);
-        }
+        for (const Field& field : section.fields) text += referenceOf(field);
     }
     return text;
 }

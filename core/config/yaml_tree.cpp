@@ -160,6 +160,21 @@ bool isClosed(std::string_view text, std::size_t start) {
     return false;
 }
 
+/// What the parser's words leave open: the usual slips on the line it stumbled over.
+std::string saidBetter(std::string_view text, int line, const std::string& words) {
+    std::size_t start = 0;
+    for (int i = 0; i < line && start != std::string_view::npos; ++i) {
+        start = text.find('\n', start);
+        if (start != std::string_view::npos) ++start;
+    }
+    if (start == std::string_view::npos) return words;
+    const std::string_view found = text.substr(start, text.find('\n', start) - start);
+    if (found.substr(0, found.find_first_not_of(" \t")).find('\t') != std::string_view::npos) return "a tab at the begin of the line; indent with spaces";
+    const std::size_t first = found.find(": ");
+    if (first != std::string_view::npos && found.find(": ", first + 2) != std::string_view::npos) return "a second colon in the line; put a value with a colon in quotes";
+    return words;
+}
+
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
@@ -182,7 +197,7 @@ Result<YamlNode> readYaml(std::string_view text) {
     } catch (const Refused& refused) {
         return badYaml(refused.mark.line + 1, refused.mark.column + 1, refused.what);
     } catch (const YAML::Exception& problem) {
-        return badYaml(problem.mark.line + 1, problem.mark.column + 1, problem.msg);
+        return badYaml(problem.mark.line + 1, problem.mark.column + 1, saidBetter(text, problem.mark.line, problem.msg));
     }
 }
 

@@ -27,17 +27,29 @@ void look(ColumnSurvey& column, std::string_view cell) {
 
 }  // namespace
 
-bool ColumnSurvey::looksLikeClasses(std::int64_t rows) const {
-    if (texts > 0) return true;
-    return whole && different.size() <= kFewClasses &&
-           (different.size() <= 2 || static_cast<std::int64_t>(different.size()) * 2 <= rows);
+static bool isFew(const std::set<std::string>& different, std::int64_t rows) {
+    return different.size() <= kFewClasses && (different.size() <= 2 || static_cast<std::int64_t>(different.size()) * 2 <= rows);
+}
+
+/// Whether a column is called like one of these, in capitals or not.
+template <std::size_t N>
+static bool isOneOf(const std::array<std::string_view, N>& names, std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool ColumnSurvey::looksLikeClasses(std::int64_t rows) const { return texts > 0 || (whole && isFew(different, rows)); }
+
+bool ColumnSurvey::holdsFewTexts(std::int64_t rows) const { return texts > 0 && gaps == 0 && !name.empty() && different.size() > 1 && isFew(different, rows); }
+
+bool ColumnSurvey::weighsRows() const {
+    constexpr std::array<std::string_view, 4> kNames{"weight", "weights", "sample_weight", "sample_weights"};
+    return isOneOf(kNames, name);
 }
 
 bool ColumnSurvey::numbersRows(std::int64_t rows) const {
     constexpr std::array<std::string_view, 6> kNames{"id", "index", "row", "row_id", "rownumber", "#"};
-    std::string lower = name;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return std::find(kNames.begin(), kNames.end(), lower) != kNames.end() && whole &&
+    return isOneOf(kNames, name) && whole &&
            static_cast<std::int64_t>(different.size()) >= std::min(rows, static_cast<std::int64_t>(kMostDifferent));
 }
 

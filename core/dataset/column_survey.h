@@ -22,6 +22,10 @@ struct ColumnSurvey {
     bool usable() const { return texts == 0 && gaps == 0 && !name.empty(); }  ///< as a feature
     /// Texts, or few whole numbers that repeat.
     bool looksLikeClasses(std::int64_t rows) const;
+    /// Few texts that repeat, in every row one.
+    bool holdsFewTexts(std::int64_t rows) const;
+    /// Named like the weight of a row.
+    bool weighsRows() const;
     /// Named like a row number, and no value stands twice.
     bool numbersRows(std::int64_t rows) const;
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace lathe::dataset {
@@ -31,12 +32,22 @@ Result<std::string> formatOf(const Source& source) {
     return error;
 }
 
+/// To a file that cannot be read as what data.format says: what it looks like, and what to set.
+Error withKind(const Source& source, Error error) {
+    if (source.data.format == "auto" || error.key != source.key) return error;
+    const auto looks = guessFormat(source.path.string());
+    const bool isByNameOnly = looks.ok() && *looks == "text" && source.data.format == "csv";
+    if (!looks.ok() || *looks == source.data.format || isByNameOnly) return error;
+    const std::string kind = *looks == "csv" ? "a CSV file" : *looks == "idx" ? "an IDX file" : *looks == "text" ? "a plain text" : "a folder of pictures";
+    error.sentence += ". It looks like " + kind + ", and data.format is " + source.data.format + ": --set data.format=" + *looks;
+    return error;
+}
+
 Result<std::unique_ptr<Dataset>> openFormat(const Source& source) {
     LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
-    if (format == "csv") return openCsv(source);
-    if (format == "idx") return openIdx(source);
-    if (format == "text") return openText(source);
-    return openImageFolder(source);
+    auto opened = format == "csv" ? openCsv(source) : format == "idx" ? openIdx(source) : format == "text" ? openText(source) : openImageFolder(source);
+    if (!opened.ok()) return withKind(source, std::move(opened).error());
+    return opened;
 }
 
 Result<std::unique_ptr<Dataset>> openSource(const Source& source) {
@@ -79,8 +90,9 @@ Result<void> glanceAt(const config::DataSection& data, const config::TaskSection
     const Progress none;
     LATHE_TRY_ASSIGN(const Source source, sourceOf(data, task, part, none));
     LATHE_TRY_ASSIGN(const std::string format, formatOf(source));
-    if (format == "text") return glanceAtText(source);
-    return format == "csv" ? glanceAtCsv(source) : Result<void>();
+    const auto seen = format == "text" ? glanceAtText(source) : format == "csv" ? glanceAtCsv(source) : Result<void>();
+    if (!seen.ok()) return withKind(source, seen.error());
+    return {};
 }
 
 std::string answerText(const Dataset& dataset, std::int64_t sample) {
@@ -119,15 +131,47 @@ std::string Info::sentence() const {
     return text;
 }
 
-std::string Info::doubt() const {
+/// Numbers that count on, as a table's columns are often numbered, are names; others in their place are taken for data.
+static std::string numberAsName(const std::vector<std::string>& names) {
+    std::optional<std::int64_t> before;
+    std::string first;
+    bool counts = true;
+    std::size_t numbers = 0;
+    for (const std::string& name : names) {
+        if (!readDouble(name)) continue;
+        const auto whole = readInteger(name);
+        counts = counts && whole && (numbers == 0 || *whole - 1 == before);
+        before = whole;
+        if (numbers++ == 0) first = name;
+    }
+    return numbers == 0 || (counts && numbers > 1) ? std::string() : first;
+}
+
+/// A table without a line of names: its first row is taken for them.
+static std::string firstLineDoubt(const Info& info) {
+    const std::string remedy = ": put a line of column names above it, else its first row is not learned";
+    std::vector<std::string> names = info.featureNames;
+    names.insert(names.end(), info.targetNames.begin(), info.targetNames.end());
+    if (const std::string number = numberAsName(names); !number.empty())
+        return "The first line looks like data, since a column is called " + inQuotes(number) + remedy;
+    if (info.targetNames.size() == 1 && std::find(info.classNames.begin(), info.classNames.end(), info.targetNames[0]) != info.classNames.end())
+        return "The first line looks like data, since the target " + inQuotes(info.targetNames[0]) + " is called like one of its classes" + remedy;
+    return {};
+}
+
+std::vector<Doubt> Info::doubts() const {
     constexpr std::size_t kFewClasses = 20;
-    if (holdsZeroBytes) return "The file holds zero bytes, as no plain text does: it is learned as it is";
-    if (format != "csv" || classNames.empty() || targetNames.empty()) return {};
+    if (holdsZeroBytes) return {{"data.train", "The file holds zero bytes, as no plain text does: it is learned as it is"}};
+    std::vector<Doubt> found;
+    if (format != "csv") return found;
+    if (std::string first = firstLineDoubt(*this); !first.empty()) found.push_back({"data.train", std::move(first)});
+    if (classNames.empty() || targetNames.empty()) return found;
     const bool numbers = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readDouble(name).has_value(); });
     const bool whole = std::all_of(classNames.begin(), classNames.end(), [](const std::string& name) { return readInteger(name).has_value(); });
-    if (!numbers || (whole && classNames.size() <= kFewClasses)) return {};
-    return "Column " + inQuotes(targetNames[0]) + " holds " + countOf(static_cast<std::int64_t>(classNames.size()), "different number", "different numbers") +
-           ", and each is learned as a class of its own: for an amount set task.name to regression";
+    if (numbers && !(whole && classNames.size() <= kFewClasses))
+        found.push_back({"task.name", "Column " + inQuotes(targetNames[0]) + " holds " + countOf(static_cast<std::int64_t>(classNames.size()), "different number", "different numbers") +
+                                      ", and each is learned as a class of its own: for an amount set task.name to regression"});
+    return found;
 }
 
 Thumbnail Dataset::captioned(std::int64_t sample) const {

@@ -32,6 +32,10 @@ struct Unreadable {
     std::string why;
 };
 
+struct Doubt {
+    std::string key, sentence;
+};
+
 struct Info {
     std::string format;                     ///< image_folder | csv | idx | text
     bool images = false;
@@ -51,9 +55,9 @@ struct Info {
     std::int64_t inputElements() const;     ///< of one sample
     /// "300 images · 5 classes · 1 unreadable", "1,797 rows · 64 features · 10 classes".
     std::string sentence() const;
-    /// What speaks against the chosen task: a target of many different numbers taken for classes, a text with zero bytes.
-    /// Empty: nothing.
-    std::string doubt() const;
+    /// What speaks against the data or the chosen task, a sentence each: a target of many different numbers taken for
+    /// classes, a first line that looks like data and not like names, a text with zero bytes.
+    std::vector<Doubt> doubts() const;
 };
 
 /// Random variation of one sample: a function of (seed, epoch, sample id, copy), never of order or thread.

@@ -145,17 +145,45 @@ bool hasColumns(const stdfs::path& file, const Suggestion& suggestion) {
            std::all_of(suggestion.data.target.begin(), suggestion.data.target.end(), has);
 }
 
+/// Which column is learned, as the header says; null where none has a name.
+const ColumnSurvey* chooseTarget(const TableSurvey& table) {
+    const auto last = [&](const auto& serves) -> const ColumnSurvey* {
+        const auto found = std::find_if(table.columns.rbegin(), table.columns.rend(), [&](const ColumnSurvey& c) { return !c.name.empty() && serves(c); });
+        return found == table.columns.rend() ? nullptr : &*found;
+    };
+    const ColumnSurvey* named = last([](const ColumnSurvey&) { return true; });
+    const auto isAnswer = [&](const ColumnSurvey& c) { return !c.weighsRows() && !c.numbersRows(table.rows); };
+    if (named == nullptr || (isAnswer(*named) && named->looksLikeClasses(table.rows))) return named;
+    if (const ColumnSurvey* texts = last([&](const ColumnSurvey& c) { return c.holdsFewTexts(table.rows); })) return texts;
+    const ColumnSurvey* amount = last(isAnswer);
+    return amount != nullptr ? amount : named;
+}
+
+/// "label is what is learned: …", with the columns that it could be as well.
+std::string targetNote(const TableSurvey& table, const ColumnSurvey& target) {
+    std::vector<std::string> others;
+    bool isLast = true;
+    for (const ColumnSurvey& column : table.columns) {
+        if (&column == &target) isLast = true;
+        else if (!column.name.empty()) isLast = false;
+        if (&column != &target && column.holdsFewTexts(table.rows)) others.push_back(column.name);
+    }
+    std::string note = isLast ? "The last column, " + target.name + ", is what is learned" : "Column " + target.name + " is what is learned";
+    note += target.looksLikeClasses(table.rows) ? ", as " + (target.different.size() < ColumnSurvey::kMostDifferent ? countOf(static_cast<std::int64_t>(target.different.size()), "class", "classes") : std::string("classes")) : ", as an amount";
+    return others.empty() ? note + "." : note + "; another can be chosen (data.target), for example " + shortList(others, 5) + ".";
+}
+
 Result<void> suggestCsv(const stdfs::path& file, const Progress& progress, Suggestion& suggestion) {
     LATHE_TRY_ASSIGN(const TableSurvey table, surveyCsv(file, suggestion.data.separator, progress));
     if (table.rows == 0) return dataError(file.string() + " has column names but no rows", "data.train");
-    const auto named = std::find_if(table.columns.rbegin(), table.columns.rend(), [](const ColumnSurvey& c) { return !c.name.empty(); });
-    if (named == table.columns.rend()) return dataError(file.string() + " has no column with a name", "data.train");
-    const ColumnSurvey& target = *named;
+    const ColumnSurvey* chosen = chooseTarget(table);
+    if (chosen == nullptr) return dataError(file.string() + " has no column with a name", "data.train");
+    const ColumnSurvey& target = *chosen;
     suggestion.data.format = "csv";
     suggestion.data.train = file.string();
     suggestion.data.target = {target.name};
     suggestion.data.standardize = true;
-    suggestion.notes.push_back("The last column, " + target.name + ", is what is learned.");
+    suggestion.notes.push_back(targetNote(table, target));
     chooseFeatures(table, target, suggestion);
     if (!target.looksLikeClasses(table.rows)) suggestion.task.name = "regression";
     else if (target.different.size() < ColumnSurvey::kMostDifferent)
@@ -207,7 +235,31 @@ std::optional<stdfs::path> dataFileIn(const stdfs::path& folder) {
 
 }  // namespace
 
-Result<Suggestion> suggest(const std::string& path, const Progress& progress) {
+static const char* presetFor(const Suggestion& suggestion) {
+    if (suggestion.data.format == "image_folder") return "image-folder";
+    if (suggestion.data.format == "text") return "shakespeare-char";
+    return suggestion.task.name == "regression" ? "csv-regression" : "digits-mlp";
+}
+
+void Suggestion::putInto(config::RunConfig& config) const {
+    config::DataSection& into = config.data;
+    into.format = data.format;
+    into.train = data.train;
+    into.trainLabels = data.trainLabels;
+    into.eval = data.eval;
+    into.evalLabels = data.evalLabels;
+    into.features = data.features;
+    into.target = data.target;
+    into.weight = data.weight;
+    into.standardize = data.standardize;
+    into.imageSize = data.imageSize;
+    if (data.format != "image_folder") into.channels = data.channels;
+    if (data.format == "text") into.evalFraction = data.evalFraction;
+    config.task.name = task.name;
+    config.task.numClasses = task.numClasses;
+}
+
+static Result<Suggestion> suggestData(const std::string& path, const Progress& progress) {
     std::error_code problem;
     stdfs::path chosen = stdfs::absolute(path, problem).lexically_normal();
     if (!chosen.has_filename()) chosen = chosen.parent_path();  // "flowers/"
@@ -227,6 +279,12 @@ Result<Suggestion> suggest(const std::string& path, const Progress& progress) {
     if (format == "csv") LATHE_TRY(suggestCsv(chosen, progress, suggestion));
     else if (format == "text") LATHE_TRY(suggestText(chosen, progress, suggestion));
     else LATHE_TRY(suggestIdx(chosen, progress, suggestion));
+    return suggestion;
+}
+
+Result<Suggestion> suggest(const std::string& path, const Progress& progress) {
+    LATHE_TRY_ASSIGN(Suggestion suggestion, suggestData(path, progress));
+    suggestion.preset = presetFor(suggestion);
     return suggestion;
 }
 

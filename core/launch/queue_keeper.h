@@ -19,6 +19,8 @@ ExitCode keepQueue(const Queue& queue, int readyFd = -1);
 
 /// Starts a keeper in the background where there is work and none is up.
 Result<void> startKeeper(const Queue& queue);
+/// Whether the systemd of this user answers, which would take the queue up after a restart of the machine.
+bool hasUserSystemd();
 
 /// A unit of the user's systemd, so that the queue goes on after a restart of the machine. Tells in a sentence where that
 /// cannot be had, and what to do instead; empty where it is set up.

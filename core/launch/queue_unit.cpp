@@ -23,6 +23,8 @@ static stdfs::path unitFile() {
 
 static bool succeeds(std::vector<std::string> words) { return outputOf(words).has_value(); }
 
+bool hasUserSystemd() { return succeeds({"systemctl", "--user", "show-environment"}); }
+
 /// systemd takes a backslash and a quote in a quoted word, and doubles what is special to it.
 static std::string quoted(const std::string& text) {
     std::string out = "\"";
@@ -37,7 +39,7 @@ static std::string quoted(const std::string& text) {
 std::string comeBackAfterRestart(const std::string& trainer) {
     const std::string instead = "after a restart of this machine lathe-trainer queue goes on with it";
     const stdfs::path file = unitFile();
-    if (file.empty() || !succeeds({"systemctl", "--user", "show-environment"})) return "This user has no systemd here: " + instead;
+    if (file.empty() || !hasUserSystemd()) return "This user has no systemd here: " + instead;
     const std::string text = "[Unit]\nDescription=Queue of Lathe\n\n[Service]\nExecStart=" + quoted(trainer) + " queue keep\nKillMode=process\nOOMPolicy=continue\n\n[Install]\nWantedBy=default.target\n";
     if (const auto known = readFile(file, 1u << 16); known && *known == text) return {};
     if (const auto made = makeFolders(FileSystem::real(), file.parent_path()); !made) return made.error().text() + "; " + instead;

@@ -49,13 +49,16 @@ static Result<rundir::KeepFacts> factsOf(const rundir::RunFolder& run, const std
     return facts;
 }
 
-/// Bytes on disk of files that have no other name.
+/// Bytes of files that have no other name, of those that the size of the whole checkpoint counts.
 static std::uint64_t ownBytes(const std::filesystem::path& folder) {
     std::uint64_t bytes = 0;
-    const auto names = listFolder(folder);
-    for (std::size_t i = 0; names && i < names->size(); ++i) {
+    const auto manifest = rundir::readCheckpoint(folder);
+    std::vector<std::string> names;
+    if (manifest) std::transform(manifest->files.begin(), manifest->files.end(), std::back_inserter(names), [](const auto& file) { return file.name; });
+    else if (auto all = listFolder(folder)) names = std::move(*all);
+    for (const std::string& name : names) {
         struct stat info {};
-        if (::lstat((folder / (*names)[i]).c_str(), &info) == 0 && info.st_nlink == 1) bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
+        if (::lstat((folder / name).c_str(), &info) == 0 && info.st_nlink == 1) bytes += static_cast<std::uint64_t>(info.st_size);
     }
     return bytes;
 }

@@ -23,7 +23,7 @@ struct PlannedCheckpoint {
     rundir::KeepChoice choice;
     std::string why;              ///< the choice in words
     bool goesNext = false;        ///< it goes as soon as one more checkpoint is there, whatever that one is worth
-    std::uint64_t ownBytes = 0;   ///< on disk that no other checkpoint shares: what removing it gives back
+    std::uint64_t ownBytes = 0;   ///< of files that no other checkpoint shares: what removing it gives back
 };
 
 /// What the rule of `config` keeps and would remove now. keep_last counts on the line that goes on: of a branch that going back

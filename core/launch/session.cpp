@@ -294,9 +294,12 @@ HangDoctor::Beats Session::beats() const {
 }
 
 std::pair<int, double> Session::silence() const {
-    const HangDoctor::Beats all = beats();
+    HangDoctor::Beats all = beats();
+    for (auto& beat : all)
+        if (beat && beat->monotonicNs == 0) beat->monotonicNs = m_startedNs;   // nothing was heard since it was started
     const int rank = silentRank(all, now()).value_or(0);
-    const auto& own = rank > 0 ? all[static_cast<std::size_t>(rank)] : std::optional(m_beat);
+    auto own = rank > 0 ? all[static_cast<std::size_t>(rank)] : std::optional(m_beat);
+    if (own->monotonicNs == 0 && m_workers) own->monotonicNs = m_startedNs;
     return {rank, own->monotonicNs > 0 ? std::max<double>(0, static_cast<double>(now() - own->monotonicNs) / kSecond) : 0.0};
 }
 

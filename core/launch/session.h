@@ -167,7 +167,8 @@ private:
     std::string m_recorderProblem;
     std::optional<std::int64_t> m_bookedFirst;   ///< first step of a program, as run.sqlite has it
     std::string m_pauseWhy;   ///< who paused it last, and why
-    std::int64_t m_startedNs = 0, m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
+    std::int64_t m_startedNs = 0;  ///< since when its processes run, monotonic
+    std::int64_t m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
     std::int64_t m_durableSeen = 0;
     int m_savesSeen = 0;
     std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;

@@ -169,6 +169,7 @@ Result<void> Session::startWorkers() {
     ::close(lifeline[0]);
     if (!workers) return std::move(workers).error();
     m_workers.emplace(std::move(*workers));
+    m_startedNs = Clock::system().monotonicNs();
     m_hangs.emplace(m_run, m_config, *m_segment, *m_workers, [this](const std::string& kind, const std::string& text, const std::string& json) { tellEvent(kind, text, json); });
     return {};
 }

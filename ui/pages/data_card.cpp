@@ -93,7 +93,7 @@ void DataCard::showResult(const ScanResult& result) {
     theme::setRole(m_detail, "muted");
     QString detail = path;
     for (const QString& note : result.notes) detail += QLatin1Char('\n') + note;
-    if (const std::string doubt = result.info.doubt(); !doubt.empty()) detail += QLatin1Char('\n') + session::toQt(doubt);
+    for (const dataset::Doubt& doubt : result.info.doubts()) detail += QLatin1Char('\n') + session::toQt(doubt.sentence);
     if (!result.info.unreadable.empty()) {
         const dataset::Unreadable& first = result.info.unreadable.front();
         detail += QLatin1Char('\n') + tr("Left out: %1 (%2)").arg(session::toQt(first.what), session::toQt(first.why));

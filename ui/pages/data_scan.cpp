@@ -1,6 +1,5 @@
 #include "pages/data_scan.h"
 
-#include "dataset/suggest.h"
 #include "plan/order.h"
 #include "session/qt_text.h"
 
@@ -45,6 +44,7 @@ ScanResult scanOwnData(const std::string& path, const dataset::Progress& progres
     }
     ScanResult result = scanData(suggestion->data, suggestion->task, progress);
     for (const std::string& note : suggestion->notes) result.notes << session::toQt(note);
+    result.own = std::move(*suggestion);
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/sections.h"
 #include "dataset/dataset.h"
+#include "dataset/suggest.h"
 #include "session/background.h"
 
 #include <QObject>
@@ -18,6 +19,7 @@ struct ScanResult {
     config::DataSection data;   ///< as asked, with the format filled in; as suggested for own data
     config::TaskSection task;
     QStringList notes;          ///< what was decided for own data and may be changed
+    std::optional<dataset::Suggestion> own;   ///< of own data
     dataset::Info info;
     std::vector<dataset::Thumbnail> samples;  ///< up to nine
     std::int64_t trainSamples = 0;            ///< after the split

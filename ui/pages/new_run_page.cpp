@@ -305,7 +305,7 @@ void NewRunPage::takeScan(const ScanResult& result) {
         lookAtData();
         return;
     }
-    if (own) applyOwnData(result);
+    if (own && result.own) applyOwnData(*result.own);
     m_data->showResult(result);
     m_plan->setTrainSamples(result.error ? std::nullopt : std::optional(result.trainSamples));
     std::vector<config::Problem> problems;
@@ -315,22 +315,19 @@ void NewRunPage::takeScan(const ScanResult& result) {
     m_model.setOutsideProblems(std::move(problems));
 }
 
-void NewRunPage::applyOwnData(const ScanResult& result) {
-    const config::DataSection& data = result.data;
-    std::vector<std::pair<QString, config::Value>> changes = {
-        {QStringLiteral("data.format"), data.format},      {QStringLiteral("data.train"), data.train},
-        {QStringLiteral("data.eval"), data.eval},          {QStringLiteral("data.train_labels"), data.trainLabels},
-        {QStringLiteral("data.eval_labels"), data.evalLabels}, {QStringLiteral("data.features"), data.features},
-        {QStringLiteral("data.target"), data.target},      {QStringLiteral("data.weight"), data.weight},
-        {QStringLiteral("data.channels"), data.channels},  {QStringLiteral("data.standardize"), data.standardize},
-        {QStringLiteral("task.name"), result.task.name},
-    };
-    const bool isText = result.task.name == "language", wasText = std::get<std::string>(m_model.values().at("model.name")) == "gpt";
-    if (isText) changes.emplace_back(QStringLiteral("data.eval_fraction"), data.evalFraction);
-    if (isText != wasText) changes.emplace_back(QStringLiteral("model.name"), std::string(isText ? "gpt" : config::ModelSection().name));
-    const auto optional = [](std::optional<std::int64_t> value) { return value ? config::Value(*value) : config::Value(std::monostate{}); };
-    changes.emplace_back(QStringLiteral("data.image_size"), optional(data.imageSize));
-    changes.emplace_back(QStringLiteral("task.num_classes"), optional(result.task.numClasses));
+void NewRunPage::applyOwnData(const dataset::Suggestion& own) {
+    // A preset as it is gives way to the one that suits data of another kind; what somebody set stays.
+    const config::RunConfig shown = config::fromValues(m_model.values());
+    const bool isSameKind = shown.data.format == own.data.format && shown.task.name == own.task.name;
+    if (!isSameKind && m_origin == Origin::Preset && m_model.changedKeys().empty() && m_originName != toQt(own.preset)) loadPreset(toQt(own.preset));
+    config::RunConfig wanted = config::fromValues(m_model.values());
+    own.putInto(wanted);
+    const bool isText = own.task.name == "language", wasText = wanted.model.name == "gpt";
+    if (isText != wasText) wanted.model.name = isText ? "gpt" : config::ModelSection().name;
+    std::vector<std::pair<QString, config::Value>> changes;
+    const config::Values values = config::toValues(wanted);
+    for (const auto& [key, value] : m_model.values())
+        if (const auto now = values.find(key); now != values.end() && now->second != value) changes.emplace_back(toQt(key), now->second);
     m_model.setValues(changes, tr("Own data"));
     rememberScanned();
 }

@@ -72,7 +72,7 @@ private:
     bool rememberScanned();  ///< true when the settings name other data than the last look
     void chooseOwnData(const QString& path);
     void takeScan(const ScanResult& result);
-    void applyOwnData(const ScanResult& result);
+    void applyOwnData(const dataset::Suggestion& own);
     QStringList settings() const;
     void start(session::When when);
     quint64 launch(session::When when);

@@ -54,7 +54,7 @@ std::string listOf(const stdfs::path& folder) {
         for (const std::string& file : *files)
             if (file.ends_with(".so")) names += (names.empty() ? "" : ", ") + file.substr(0, file.size() - 3);
     }
-    return names.empty() ? "it holds none" : "it holds " + names;
+    return names.empty() ? "it holds none (lathe-trainer plugins --help tells how one is made)" : "it holds " + names;
 }
 
 template <std::size_t N>

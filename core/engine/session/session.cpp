@@ -190,7 +190,7 @@ private:
         const bool keepsCurve = !m_record.checkpoint.empty() && !m_record.weightsOnly;   // which is told of where it goes on
         for (const plan::LengthDoubt& doubt : keepsCurve ? std::vector<plan::LengthDoubt>() : plan::lengthDoubts(m_setup->config, m_setup->plannedUpdates))
             tell("warning", doubt.sentence, {}, m_setup->progress.counters);
-        if (const std::string doubt = info.doubt(); !doubt.empty()) tell("warning", doubt, {}, m_setup->progress.counters);
+        for (const dataset::Doubt& doubt : info.doubts()) tell("warning", doubt.sentence, {}, m_setup->progress.counters);
         if (info.unreadableCount > 0) {
             std::string text = std::to_string(info.unreadableCount) + " of the training data could not be read and are left out";
             if (!info.unreadable.empty()) text += ", first " + info.unreadable.front().what + ": " + info.unreadable.front().why;

@@ -71,6 +71,8 @@ private Q_SLOTS:
         row("bad interval", "evaluation:\n  every: sometimes\n", "evaluation.every", "10 min");
         row("unknown key", "optimizer:\n  learning_rte: 1\n", "optimizer.learning_rte", "did you mean optimizer.learning_rate?");
         row("key of another section", "optimizer:\n  batch_size: 1\n", "optimizer.batch_size", "did you mean data.batch_size?");
+        row("another program's word for a key of the section", "model:\n  kind: mlp\n", "model.kind", "did you mean model.name?");
+        row("a word like no key of the section", "task:\n  zzzzzzzz: 1\n", "task.zzzzzzzz", "it has name, ");
         row("setting without its section", "name: striche\n", "name", "did you mean run.name?");
         row("another trainer's word", "optimizer:\n  lr: 3\n", "optimizer.lr", "did you mean optimizer.learning_rate?");
         row("another trainer's word without a section", "lr: 3\n", "lr", "did you mean optimizer.learning_rate?");

@@ -55,8 +55,10 @@ private Q_SLOTS:
         row("unclosed list", "model:\n  hidden: [64, 64\n", "line ");
         row("unclosed quotation", "run:\n  name: \"abc\n", "line 2, column 9");
         row("unclosed quotation after others", "run:\n  name: \"ä\"\n  note: 'it''s\n\n", "line 3, column 9");
-        row("tab as indent", "run:\n\tname: x\n", "line 2");
+        row("tab as indent", "run:\n\tname: x\n", "line 2, column");
+        row("tab as indent, what to do", "run:\n\tname: x\n", "indent with spaces");
         row("two colons", "run: name: x\n", "line 1");
+        row("two colons, what to do", "data:\n  target: label: yes/no\n", "put a value with a colon in quotes");
         row("wrong indent", "run:\n    name: x\n  seed: 3\n", "line 3");
         row("anchor", "run: &a\n  name: x\n", "anchors");
         row("alias", "run:\n  name: *a\n", "line 2");

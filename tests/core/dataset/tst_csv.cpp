@@ -84,11 +84,41 @@ private Q_SLOTS:
         for (int i = 0; i < 40; ++i) few += "1," + QByteArray::number(i % 10) + "\n";
         const auto doubted = open(section(prices, {"price"}), {}, Part::Train);
         QVERIFY(doubted.ok());
-        const std::string doubt = (*doubted)->info().doubt();
+        QCOMPARE((*doubted)->info().doubts().size(), std::size_t(1));
+        const std::string doubt = (*doubted)->info().doubts().front().sentence;
         QVERIFY2(doubt.find("'price' holds 40 different numbers") != std::string::npos && doubt.find("task.name to regression") != std::string::npos, doubt.c_str());
-        QVERIFY((*open(section(prices, {"price"}), regression(), Part::Train))->info().doubt().empty());
-        QVERIFY((*open(section(few, {"price"}), {}, Part::Train))->info().doubt().empty());
-        QVERIFY((*open(section("a,y\n1,no\n2,yes\n"), {}, Part::Train))->info().doubt().empty());
+        QVERIFY((*open(section(prices, {"price"}), regression(), Part::Train))->info().doubts().empty());
+        QVERIFY((*open(section(few, {"price"}), {}, Part::Train))->info().doubts().empty());
+        QVERIFY((*open(section("a,y\n1,no\n2,yes\n"), {}, Part::Train))->info().doubts().empty());
+    }
+    void aFileOfAnotherKindThanSaidIsNamedForWhatItLooksLike() {
+        config::DataSection data = section("a,y\n1,no\n2,yes\n");
+        data.format = "idx";
+        data.trainLabels = data.train;
+        COMPARE_ERROR(open(data, {}, Part::Train), "data.train", "is not an IDX file|It looks like a CSV file, and data.format is idx: --set data.format=csv");
+        data.format = "image_folder";
+        COMPARE_ERROR(open(data, {}, Part::Train), "data.train", "--set data.format=csv");
+    }
+    void aFirstLineOfDataInPlaceOfNamesIsDoubted_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("target");
+        QTest::addColumn<QByteArray>("sign");   // empty: no doubt
+        QTest::newRow("a column called like a number") << QByteArray("52.51,-1.157,nein\n47.3,-1.36,nein\n62.8,-0.2,Ja\n") << QByteArray("nein") << QByteArray("'52.51'");
+        QTest::newRow("a target called like a class") << QByteArray("a,b,nein\n1,2,nein\n3,4,Ja\n") << QByteArray("nein") << QByteArray("'nein'");
+        QTest::newRow("names") << QByteArray("a,b,y\n1,2,nein\n3,4,Ja\n") << QByteArray("y") << QByteArray();
+        QTest::newRow("columns that are numbered") << QByteArray("0,1,2,y\n1,2,3,nein\n3,4,5,Ja\n") << QByteArray("y") << QByteArray();
+    }
+    void aFirstLineOfDataInPlaceOfNamesIsDoubted() {
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, target);
+        QFETCH(QByteArray, sign);
+        const auto opened = open(section(text, {target.toStdString()}), {}, Part::Train);
+        QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().text().c_str());
+        const auto doubts = (*opened)->info().doubts();
+        QCOMPARE(doubts.size(), std::size_t(sign.isEmpty() ? 0 : 1));
+        if (sign.isEmpty()) return;
+        QCOMPARE(doubts.front().key, std::string("data.train"));
+        QVERIFY2(doubts.front().sentence.starts_with("The first line looks like data") && doubts.front().sentence.find(sign.toStdString()) != std::string::npos, doubts.front().sentence.c_str());
     }
     void aGlanceSeesTheColumnsOnly() {
         config::DataSection data = section("a,y\nred,2\n");

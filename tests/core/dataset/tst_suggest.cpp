@@ -133,6 +133,46 @@ private Q_SLOTS:
         QVERIFY(suggestion->data.standardize);
         opens(*suggestion);
     }
+    void aColumnOfFewTextsIsRatherTheTargetThanANumber_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("target");
+        QTest::addColumn<QByteArray>("note");
+        QTest::newRow("before an amount") << QByteArray("a,kind,y\n1,x,0.5\n2,y,1.5\n3,x,2.5\n4,y,3.5\n") << QByteArray("kind") << QByteArray("Column kind is what is learned, as 2 classes.");
+        QTest::newRow("before a weight") << QByteArray("a,colour,label,weight\n1,red,yes,1\n2,red,no,2\n3,blue,yes,1\n4,blue,no,2\n") << QByteArray("label")
+                                         << QByteArray("Column label is what is learned, as 2 classes; another can be chosen (data.target), for example colour.");
+        QTest::newRow("not before classes in numbers") << QByteArray("a,kind,y\n1,x,0\n2,y,1\n3,x,0\n4,y,1\n") << QByteArray("y")
+                                                       << QByteArray("The last column, y, is what is learned, as 2 classes; another can be chosen (data.target), for example kind.");
+        QTest::newRow("not where each is another") << QByteArray("name,a,y\nann,1,0.5\nbob,2,1.5\neve,3,2.5\n") << QByteArray("y") << QByteArray("The last column, y, is what is learned, as an amount.");
+        QTest::newRow("not where some are missing") << QByteArray("a,kind,y\n1,x,0.5\n2,,1.5\n3,x,2.5\n4,y,3.5\n") << QByteArray("y") << QByteArray("as an amount.");
+        QTest::newRow("no weight where another amount is there") << QByteArray("a,b,weight\n1,0.5,1.5\n2,1.5,2.5\n3,2.5,0.5\n") << QByteArray("b") << QByteArray("Column b is what is learned, as an amount.");
+    }
+    void aColumnOfFewTextsIsRatherTheTargetThanANumber() {
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, target);
+        QFETCH(QByteArray, note);
+        const data_files::Folder folder;
+        const auto suggestion = suggest(folder.write("own.csv", text));
+        QVERIFY2(suggestion.ok(), suggestion.ok() ? "" : suggestion.error().text().c_str());
+        QCOMPARE(suggestion->data.target, std::vector<std::string>{target.toStdString()});
+        QVERIFY2(notes(*suggestion).contains(QString::fromUtf8(note)), qPrintable(notes(*suggestion)));
+        QCOMPARE(suggestion->preset, std::string(suggestion->task.name == "regression" ? "csv-regression" : "digits-mlp"));
+        opens(*suggestion);
+    }
+    void whatIsSuggestedIsPutIntoAnyConfiguration() {
+        const data_files::Folder folder;
+        const auto suggestion = suggest(folder.write("own.csv", "a,b,y\n1,2,no\n3,4,yes\n5,6,no\n"));
+        QVERIFY(suggestion.ok());
+        config::RunConfig config;
+        config.data.trainLabels = config.data.weight = "before";
+        config.data.imageSize = 64;
+        config.data.batchSize = 7;
+        suggestion->putInto(config);
+        QCOMPARE(config.data.format, std::string("csv"));
+        QCOMPARE(config.data.target, std::vector<std::string>{"y"});
+        QVERIFY(config.data.standardize && config.data.trainLabels.empty() && config.data.weight.empty() && !config.data.imageSize);
+        QCOMPARE(config.data.batchSize, 7);
+        QCOMPARE(config.task.numClasses.value_or(0), 2);
+    }
     void columnsThatCannotServeAreLeftOutAndNamed() {
         const data_files::Folder folder;
         const auto suggestion = suggest(folder.write("own.csv", "id,name,age,gap,height,y\n1,ann,30,,1.5,0\n2,bob,31,2,1.6,1\n3,eve,30,3,1.7,0\n"));

@@ -154,7 +154,8 @@ private Q_SLOTS:
         data_files::Folder files;
         const auto data = asking(files.write("bytes.txt", QByteArray("ab\0cdefg", 8)));
         const auto opened = open(data.data, data.task, Part::Train).value();
-        QVERIFY(opened->info().doubt().find("zero bytes") != std::string::npos);
+        QCOMPARE(opened->info().doubts().size(), std::size_t(1));
+        QVERIFY(opened->info().doubts().front().sentence.find("zero bytes") != std::string::npos);
     }
 
     void aTextIsKnownByItsNameAndSuggestedAsLanguage() {

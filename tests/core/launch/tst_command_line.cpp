@@ -9,6 +9,7 @@
 
 #include <QtTest/QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -47,7 +48,10 @@ private Q_SLOTS:
         QTest::addColumn<QByteArray>("says");
         const auto row = [](const char* name, QStringList words, const char* says) { QTest::newRow(name) << words << QByteArray(says); };
         row("nothing", {}, "subcommand");
-        row("unknown verb", {"fly"}, "");
+        row("unknown verb", {"fly"}, "There is no verb \"fly\"");
+        row("mistyped verb", {"rnu", "digits-mlp"}, "There is no verb \"rnu\"; did you mean run?");
+        row("setting as an option", {"run", "digits-mlp", "--lr", "3"}, "--set optimizer.learning_rate=VALUE");
+        row("unknown setting to explain", {"config-reference", "optimizer.learnig_rate"}, "did you mean optimizer.learning_rate?");
         row("no configuration", {"run"}, "CONFIG");
         row("unknown configuration", {"run", "no-such-preset"}, "no-such-preset");
         row("unknown key", {"run", "digits-mlp", "--set", "optimizer.learnig_rate=1"}, "learning_rate");
@@ -57,7 +61,7 @@ private Q_SLOTS:
         row("unknown run", {"show", "nowhere"}, "nowhere");
         row("no step", {"roll-back", "latest"}, "RUN@STEP");
         row("not live", {"stop", "latest"}, "");
-        row("one run only", {"compare", "latest"}, "RUNS");
+        row("one run only", {"compare", "latest"}, "compare takes two RUNS or more");
     }
     void wrongUseGivesASentenceAndCodeTwo() {
         QFETCH(QStringList, words);
@@ -72,6 +76,39 @@ private Q_SLOTS:
         QCOMPARE(help.code, 0);
         for (const char* word : {"roll-back", "start-from-weights", "rebuild-history", "config-reference", "Exit codes", "8 in use"})
             QVERIFY2(help.out.find(word) != std::string::npos, word);
+    }
+    void aCheckpointInPlaceOfARunSaysWhatTakesOne() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        const Answer goOn = ask({"continue", "latest@10"}), look = ask({"show", "latest@best"});
+        QVERIFY2(goOn.code == 2 && goOn.err.find("roll-back latest@10") != std::string::npos && goOn.err.find("fork latest@10") != std::string::npos, goOn.err.c_str());
+        QVERIFY2(look.code == 2 && look.err.find("names a checkpoint, and a run is asked for here: latest") != std::string::npos, look.err.c_str());
+    }
+    void oneSettingOrSectionIsExplainedAlone() {
+        const Answer one = ask({"config-reference", "optimizer.learning_rate"}), section = ask({"config-reference", "task"});
+        QVERIFY2(one.code == 0 && one.out.find("  learning_rate: ") != std::string::npos && one.out.find("weight_decay") == std::string::npos, one.out.c_str());
+        QVERIFY2(section.code == 0 && section.out.find("num_classes: ") != std::string::npos && section.out.find("learning_rate") == std::string::npos, section.out.c_str());
+        QCOMPARE(ask({"config-reference", "optimizer.learning_rate", "--json"}).json().size(), std::size_t(1));
+    }
+    void pointsOfAbandonedBranchesAreCounted() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        QCOMPARE(ask({"series", "latest", "train/loss"}).err, std::string());
+        m_workspace->setScript("points 10; save; points 5; end completed, 0");
+        QCOMPARE(ask({"roll-back", "latest@10"}).code, 0);
+        m_workspace->setScript("points 2; end completed, 0");
+        QCOMPARE(ask({"roll-back", "latest@20"}).code, 0);
+        const Answer line = ask({"series", "latest", "train/loss"}), all = ask({"series", "latest", "train/loss", "--all-branches"});
+        QVERIFY2(line.err.find("5 points of abandoned branches are not among them (--all-branches)") != std::string::npos, line.err.c_str());
+        QCOMPARE(all.err, std::string());
+        const auto lines = [](const Answer& answer) { return std::count(answer.out.begin(), answer.out.end(), '\n'); };
+        QCOMPARE(lines(all) - lines(line), 5);
+    }
+    void aRunThatIsUpHasAnEnvironmentToCompare() {
+        QCOMPARE(ask({"run", "digits-mlp", "--set", "run.name=ended"}).code, 0);
+        m_workspace->setScript("train");
+        QCOMPARE(ask({"run", "digits-mlp", "--detach", "--set", "run.name=up"}).code, 0);
+        const auto environment = [&] { return ask({"compare", "ended", "up", "--json"}).json()["environment"]; };
+        QVERIFY2(eventually([&] { return environment() == json::array(); }), environment().dump().c_str());
+        QCOMPARE(ask({"stop", "up"}).code, 0);
     }
     void runTellsItsResultInTheLastLine() {
         const Answer answer = ask({"run", "digits-mlp", "--json"});

@@ -86,6 +86,7 @@ private Q_SLOTS:
         const Answer answer = ask({"run", table});
         QCOMPARE(answer.code, 2);
         QVERIFY2(says(answer, "is data, not a configuration") && says(answer, "lathe-trainer run csv-regression --set"), answer.err.c_str());
+        QVERIFY2(says(answer, "The last column, price, is what is learned, as an amount."), answer.err.c_str());
         // The command works as it is printed.
         const std::string command = answer.err.substr(answer.err.find("--set"));
         QStringList words{QStringLiteral("run"), QStringLiteral("csv-regression")};

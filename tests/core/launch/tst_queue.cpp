@@ -73,6 +73,29 @@ private Q_SLOTS:
     }
     void cleanup() { QVERIFY(keeperLeaves()); }
 
+    void latestIsTheNewestThatIsUpForWhoAsksSomethingOfIt() {
+        m_workspace->setScript("train");
+        const Answer begun = m_workspace->ask({"run", "digits-mlp", "--detach", "--set", "run.name=up"});
+        QVERIFY2(begun.code == 0, begun.err.c_str());
+        m_workspace->setScript("points 3; end completed, 0");
+        auto hand = busy();
+        put("waits");
+        const Answer stopped = m_workspace->ask({"stop", "latest"});
+        QVERIFY2(stopped.code == 0 && stopped.out.starts_with("up: stopped") && stopped.err.find("is the newest run that is up") != std::string::npos, (stopped.out + stopped.err).c_str());
+        QCOMPARE(waiting(), QStringList{"waits"});
+        // Where only that one is left it is not taken out by who did not name it.
+        const Answer refused = m_workspace->ask({"stop", "latest"});
+        QVERIFY2(refused.code == 2 && refused.err.find("No run is up; waits waits in the queue") != std::string::npos, refused.err.c_str());
+        QCOMPARE(waiting(), QStringList{"waits"});
+        // Who watches it waits for its turn.
+        const auto watching = m_workspace->start({"attach", "latest"});
+        QByteArray told;
+        QVERIFY(eventually([&] { told += watching->readAllStandardError(); return told.contains("waits in the queue (lathe-trainer queue) and is watched once it starts"); }));
+        hand.reset();
+        QVERIFY(watching->waitForFinished(30'000));
+        QCOMPARE(watching->exitCode(), 0);
+        QVERIFY(watching->readAllStandardOutput().contains("waits: completed"));
+    }
     void runsStartOneAfterTheOther() {
         auto hand = busy();
         for (const char* name : {"one", "two", "three", "four"}) put(name);

@@ -138,8 +138,14 @@ private Q_SLOTS:
         }
         QCOMPARE(rundir::newestSession(run), 1);
     }
+    void aSilentWorkerIsSaidWhereverOneWaits_data() {
+        QTest::addColumn<QByteArray>("script");
+        QTest::newRow("while it trains") << QByteArray("points 5; deaf");
+        QTest::newRow("before its first sign of life") << QByteArray("deaf");
+    }
     void aSilentWorkerIsSaidWhereverOneWaits() {
-        const auto workspace = fresh("points 5; deaf");
+        QFETCH(QByteArray, script);
+        const auto workspace = fresh(script.toStdString());
         const auto process = workspace->start({"run", "digits-mlp"});
         const auto says = [](QProcess& program, const QByteArray& text, QByteArray& heard) {
             return eventually([&] { return (heard += program.readAllStandardError()).contains(text); });
