@@ -51,8 +51,9 @@ void HangDoctor::measure(const Heartbeat& beat, std::int64_t nowNs) {
 double HangDoctor::limitOf(const Heartbeat& beat) const {
     constexpr double kUpdate = 1.75, kTimes = 4.75;
     const std::optional<double> usual = secondsOfUpdate();
+    if (isInUpdate(beat)) return usual ? std::max(kUpdate, kTimes * *usual) : 30;
     switch (beat.phase) {
-        case Phase::Training: return usual ? std::max(kUpdate, kTimes * *usual) : 30;
+        case Phase::Training: break;
         case Phase::Starting: case Phase::LoadingData: case Phase::Evaluating: return std::max(60.0, kTimes * usual.value_or(0));
         case Phase::LoadingCheckpoint: case Phase::FirstUpdate: return 120;
         case Phase::BuildingModel: return 300;
@@ -108,9 +109,14 @@ std::optional<HangDoctor::Finding> HangDoctor::still(const Beats& beats, std::in
     return found;
 }
 
+bool isInUpdate(const Heartbeat& beat) {
+    const bool saves = beat.phase == Phase::Saving || beat.phase == Phase::Finishing;
+    return beat.phase == Phase::Training || (saves && (beat.activity == Activity::Reading || beat.activity == Activity::Computing));
+}
+
 std::string sentenceOf(const HangDoctor::Finding& finding, const HangDoctor::Beats& beats) {
     const auto where = [](const Heartbeat& beat) {
-        const bool isUpdate = beat.phase == Phase::Training || beat.phase == Phase::FirstUpdate;
+        const bool isUpdate = isInUpdate(beat) || beat.phase == Phase::FirstUpdate;
         return "in " + placeOf(beat) + (isUpdate ? ", update " + std::to_string(beat.attempt + 1) : std::string());
     };
     const std::string seconds = shortText(finding.seconds, finding.seconds < 10 ? 2 : 3) + " s";

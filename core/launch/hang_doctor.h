@@ -52,6 +52,8 @@ private:
     std::size_t m_next = 0;
 };
 
+/// While it trains, and while a save looks at the window after it.
+bool isInUpdate(const live::Heartbeat& beat);
 /// "Rank 1 has been silent for 3 s in reduce gradients, update 120; rank 0 waits in reduce gradients".
 std::string sentenceOf(const HangDoctor::Finding& finding, const HangDoctor::Beats& beats);
 /// "forward and backward", else the name of the phase.

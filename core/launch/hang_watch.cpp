@@ -95,7 +95,7 @@ std::string HangWatch::whyEnded() const {
 void HangWatch::endIt(std::int64_t nowNs) {
     const bool isGroup = m_workers.world() > 1;
     const Phase phase = m_told->beat.phase;
-    const bool isUpdate = phase == Phase::Training || (isGroup && (phase == Phase::FirstUpdate || phase == Phase::Evaluating));
+    const bool isUpdate = isInUpdate(m_told->beat) || (isGroup && (phase == Phase::FirstUpdate || phase == Phase::Evaluating));
     const bool isTooLong = m_told->seconds > static_cast<double>(m_config.parallel.waitSeconds) && (isUpdate || (isGroup && m_told->isSilent));
     if (m_config.guard.onHang == "wait" || !isTooLong || (!isGroup && m_stacks->stacks().front().isStopped)) return;
     m_record = {m_told->rank, m_told->beat.attempt, placeOf(m_told->beat), m_stacks->stacks()[static_cast<std::size_t>(m_told->rank)].digest()};

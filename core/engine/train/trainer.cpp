@@ -274,6 +274,7 @@ void Trainer::probeNextWindow() {
         return probeOf(result);
     });
     m_microStep.reset();
+    turnTo(live::Activity::None);
     if (probe.ok()) {
         m_probe = *probe;
         m_probed = m_progress.counters.updateAttempts;

@@ -133,6 +133,16 @@ private Q_SLOTS:
         QVERIFY2(!ranks.doctor.finding(), qPrintable(ranks.doctor.finding() ? ranks.text() : QString()));
     }
 
+    void aSaveThatLooksAtTheNextWindowIsHeldUpLikeAnUpdate() {
+        Ranks ranks(1);
+        ranks.trainFor(10);
+        ranks.beats[0]->phase = Phase::Saving;
+        ranks.beats[0]->activity = Activity::Computing;
+        ranks.stand(10);
+        QVERIFY(ranks.doctor.finding() && !ranks.doctor.finding()->isSilent);
+        QVERIFY2(ranks.text().contains("in forward and backward, update "), qPrintable(ranks.text()));
+    }
+
     void beforeUpdatesAreKnownMoreIsBorne() {
         Ranks ranks(1);
         ranks.stand(20);
