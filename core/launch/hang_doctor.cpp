@@ -23,7 +23,7 @@ bool mayStandStill(const Heartbeat& beat) { return beat.phase == Phase::Paused |
 }  // namespace
 
 std::string placeOf(const Heartbeat& beat) {
-    const std::string_view activity = beat.phase == Phase::Training || beat.phase == Phase::FirstUpdate ? live::name(beat.activity) : std::string_view();
+    const std::string_view activity = isInUpdate(beat) || beat.phase == Phase::FirstUpdate ? live::name(beat.activity) : std::string_view();
     return std::string(activity.empty() ? live::name(beat.phase) : activity);
 }
 
