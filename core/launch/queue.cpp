@@ -135,6 +135,21 @@ static void takeBack(const Prepared& prepared, const std::string& runId, const r
     tellIndex(run);
 }
 
+/// Where the folder could not be synced the entry was written all the same: it is taken out again. True where it stays, or
+/// where that cannot be told. (Out of a queue that is damaged nobody starts anything.)
+static bool staysThere(const Queue& queue, const std::string& runId) {
+    const auto isOurs = [&](const QueueEntry& entry) { return entry.run == runId; };
+    auto state = queue.read();
+    if (state && std::any_of(state->entries.begin(), state->entries.end(), isOurs)) {
+        static_cast<void>(queue.edit([&](QueueState& now) -> Result<void> {
+            std::erase_if(now.entries, isOurs);
+            return {};
+        }));
+        state = queue.read();
+    }
+    return state ? std::any_of(state->entries.begin(), state->entries.end(), isOurs) : state.error().code != ErrorCode::Corrupt;
+}
+
 Result<void> enqueue(const Queue& queue, Prepared prepared) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(prepared.run));
     LATHE_TRY_ASSIGN(const rundir::Summary before, rundir::readSummaryOrMake(prepared.run));
@@ -147,8 +162,14 @@ Result<void> enqueue(const Queue& queue, Prepared prepared) {
             return {};
         });
     };
-    const auto added = add();
-    if (!added) takeBack(prepared, manifest.id, before);
+    auto added = add();
+    if (added) return added;
+    if (staysThere(queue, manifest.id)) {
+        Error error = std::move(added).error();
+        error.sentence += "; it may stand in the queue all the same (lathe-trainer queue)";
+        return error;
+    }
+    takeBack(prepared, manifest.id, before);
     return added;
 }
 
