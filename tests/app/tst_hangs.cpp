@@ -1,5 +1,5 @@
 // labels: process fault
-// timeout: 300
+// timeout: 120
 // Ranks that hang in a real run: named in time, with the stacks of all, and ended where that is wished (RELIABILITY F22, R5).
 #include "trainer_process.h"
 
@@ -79,10 +79,10 @@ private Q_SLOTS:
         ::kill(rank, SIGSTOP);
         auto stop = m_work->start({"stop", QString::fromStdString(run.place().string())});
         QByteArray told;
-        QVERIFY(eventually([&] { told += stop->readAllStandardError(); return told.contains("no sign of life from rank 1 for "); }, 100'000));
+        QVERIFY(eventually([&] { told += stop->readAllStandardError(); return told.contains("no sign of life from rank 1 for "); }, 30'000));
         ::kill(rank, SIGCONT);
-        QVERIFY(Workspace::finish(*stop, 100'000).code >= 0);
-        Workspace::finish(*process, 100'000);
+        QVERIFY(Workspace::finish(*stop, 30'000).code >= 0);
+        Workspace::finish(*process, 30'000);
         QVERIFY(rundir::readSession(run, 1)->state == rundir::State::Stopped);
     }
 
@@ -124,11 +124,11 @@ private Q_SLOTS:
     void oneProcessAloneIsNamedToo() {
         auto process = started({"parallel.ranks=1", "plugins.hungry.sleep_at=1000", "guard.on_hang=wait", "parallel.wait_seconds=1", "run.restarts_per_hour=0"});
         const rundir::RunFolder run = training();
-        QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 100'000));
+        QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 30'000));
         QVERIFY2(eventsOf(run, "hang").at(0).event.text.starts_with("The worker has not got on for"), eventsOf(run, "hang").at(0).event.text.c_str());
         QVERIFY(process->state() == QProcess::Running);   // it is waited for
         ::kill(pidOf(run, 0), SIGKILL);
-        Workspace::finish(*process, 100'000);
+        Workspace::finish(*process, 30'000);
     }
 
 private:
@@ -158,7 +158,7 @@ private:
     }
     void end(QProcess& process, const rundir::RunFolder& run) const {
         m_work->ask({"stop", QString::fromStdString(run.place().string())});
-        QCOMPARE(Workspace::finish(process, 100'000).code, static_cast<int>(ExitCode::Stopped));
+        QCOMPARE(Workspace::finish(process, 30'000).code, static_cast<int>(ExitCode::Stopped));
     }
 
     std::unique_ptr<Workspace> m_work;
