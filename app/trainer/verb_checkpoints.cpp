@@ -26,7 +26,7 @@ static json plannedJson(const launch::PlannedCheckpoint& one) {
 static std::string plannedText(const launch::PlannedCheckpoint& one) {
     const rundir::CheckpointInfo& info = one.info;
     if (info.isBeingWritten) return "  " + info.folder.substr(1) + "  is being written";
-    std::string line = "  " + info.folder + "  " + diskText(info.bytes) + " (" + diskText(one.ownBytes) + " of its own)  " + (one.choice.kept() ? "kept: " : "would go: ") + one.why;
+    std::string line = "  " + info.folder + "  " + diskText(info.bytes) + " (removing it frees " + diskText(one.ownBytes) + ")  " + (one.choice.kept() ? "kept: " : "would go: ") + one.why;
     if (!info.problem.empty()) return line + ": " + info.problem;
     return line + (info.verifiedNs > 0 ? "  re-read and whole" : "  not re-read yet");
 }

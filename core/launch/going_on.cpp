@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace lathe::launch {
 
 static constexpr std::uint64_t kLargestRecord = 1 << 20;  // of trainer.json
@@ -69,11 +71,11 @@ Result<void> refuseReached(const config::RunConfig& config, const rundir::Checkp
     const Counters& counters = checkpoint.counters;
     if (run.maxUpdates && counters.globalStep.value() >= *run.maxUpdates) {
         return Error{ErrorCode::Usage, "Already at update " + std::to_string(counters.globalStep.value()) + " of " + std::to_string(*run.maxUpdates)
-                     + "; extend it with --set run.max_updates=" + std::to_string(2 * *run.maxUpdates) + afterTheCurve(config, counters.globalStep.value(), curveLength), "run.max_updates", {}};
+                     + "; extend it with --set run.max_updates=" + std::to_string(std::max(2 * *run.maxUpdates, counters.globalStep.value() + *run.maxUpdates)) + afterTheCurve(config, counters.globalStep.value(), curveLength), "run.max_updates", {}};
     }
     if (run.epochs && counters.epoch.value() >= *run.epochs) {
         return Error{ErrorCode::Usage, "Already at epoch " + std::to_string(counters.epoch.value()) + " of " + std::to_string(*run.epochs)
-                     + "; extend it with --set run.epochs=" + std::to_string(2 * *run.epochs) + afterTheCurve(config, counters.globalStep.value(), curveLength), "run.epochs", {}};
+                     + "; extend it with --set run.epochs=" + std::to_string(std::max(2 * *run.epochs, counters.epoch.value() + *run.epochs)) + afterTheCurve(config, counters.globalStep.value(), curveLength), "run.epochs", {}};
     }
     return {};
 }

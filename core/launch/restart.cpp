@@ -54,7 +54,7 @@ std::optional<Next> planNext(SessionEnd& end, const NextFacts& facts, std::vecto
     if (!facts.goesBack || end.state != rundir::State::Stopped || facts.crash.end.stopAsked || facts.crash.end.isCommand) return afterCrash(end, facts, crashes, plan);
     const auto planned = plan.goBack(facts.goesBack->notAfter);
     if (planned) return Next{planned->session, Next::Kind::WentBack, end.why, planned->notice};
-    end = {rundir::State::Diverged, end.why + ". It cannot go back: " + planned.error().text()};
+    end = {facts.goesBack->otherwise, end.why + ". It cannot go back: " + planned.error().text()};
     return std::nullopt;
 }
 

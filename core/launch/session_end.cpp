@@ -171,7 +171,11 @@ std::optional<Ended> endedFrom(const live::EventFrame& event) {
         ended.memory = rundir::readMemory(part);
         reader.absorb(part);
     }
-    if (reader.has("roll_back_to")) ended.goesBack = GoingBack{reader.integer("roll_back_to")};
+    if (reader.has("roll_back_to")) {
+        const auto otherwise = rundir::stateFrom(reader.text("otherwise", "diverged"));
+        if (!otherwise || rundir::isAlive(*otherwise)) return problem("The ended event's \"otherwise\" is not an ending");
+        ended.goesBack = GoingBack{reader.integer("roll_back_to"), *otherwise};
+    }
     if (const auto fine = reader.check(); !fine) return problem(fine.error().text());
     return ended;
 }

@@ -18,6 +18,7 @@ namespace lathe::launch {
 /// What a worker asks for that left in order to go back to an earlier state.
 struct GoingBack {
     std::int64_t notAfter = 0;  ///< step: checkpoints after it are not good
+    rundir::State otherwise = rundir::State::Diverged;   ///< what the run ends as where it cannot go back
 };
 
 /// The worker's own account, from its "ended" event.

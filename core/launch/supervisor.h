@@ -58,7 +58,7 @@
 //                  "counters": {…}, "checkpoint": "folder of the newest one, or empty",
 //                  "lost_contact": true (another rank was gone; absent otherwise),
 //                  "roll_back_to": n (stopped in order to go back by itself: to the newest checkpoint that is not after
-//                  this step; absent otherwise),
+//                  this step; absent otherwise), "otherwise": "diverged" | "stopped" (what it ends as where it cannot; with it),
 //                  "memory": {…} (out of memory: as rundir/FORMAT.md has it, without remedies; absent otherwise)}.
 //                  Where it goes back the supervisor then plans the next session and starts its workers.
 //   guard         {"trigger": "loss spike" …, "action": "skip" | "pause" | "roll_back" | "stop", "values": {"loss": "9.1", …},

@@ -79,7 +79,7 @@ public:
         m_pulse.phase(live::Phase::Ended);
         json facts = {{"state", rundir::name(end.state)}, {"why", end.why}, {"counters", rundir::countersJson(counters)}, {"checkpoint", m_newestCheckpoint}};
         if (end.lostContact) facts["lost_contact"] = true;
-        if (end.backTo) facts["roll_back_to"] = end.backTo->value();
+        if (end.rollBack) facts.update({{"roll_back_to", end.rollBack->notAfter.value()}, {"otherwise", rundir::name(end.rollBack->otherwise)}});
         if (end.memory) facts["memory"] = rundir::memoryJson(*end.memory);
         m_frames.event("ended", end.why, facts, counters);
         if (m_pulse.supervisorLost()) {

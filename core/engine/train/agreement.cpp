@@ -27,12 +27,14 @@ void Trainer::agreeOnWishes(Due& due) {
 
 /// The roll-back that leads furthest back, of the first rank that wants it.
 void Trainer::adoptRollBack() {
-    const std::string mine = m_wishes.rollBack ? std::to_string(m_wishes.rollBack->notAfter.value()) + "\n" + m_wishes.rollBack->why : std::string();
+    const auto textOf = [](const RollBack& wish) { return std::to_string(wish.notAfter.value()) + " " + std::string(rundir::name(wish.otherwise)) + "\n" + wish.why; };
     std::optional<RollBack> chosen;
-    for (const std::string& text : gatherTexts(*m_parts.parallel, mine)) {
-        const std::size_t cut = text.find('\n');
-        const auto step = cut == std::string::npos ? std::nullopt : readInteger(text.substr(0, cut));
-        if (step && (!chosen || *step < chosen->notAfter.value())) chosen = RollBack{GlobalStep(*step), text.substr(cut + 1)};
+    for (const std::string& text : gatherTexts(*m_parts.parallel, m_wishes.rollBack ? textOf(*m_wishes.rollBack) : std::string())) {
+        const std::size_t gap = text.find(' '), cut = text.find('\n');
+        if (gap == std::string::npos || cut == std::string::npos || gap > cut) continue;
+        const auto step = readInteger(text.substr(0, gap));
+        const auto otherwise = rundir::stateFrom(text.substr(gap + 1, cut - gap - 1));
+        if (step && otherwise && (!chosen || *step < chosen->notAfter.value())) chosen = RollBack{GlobalStep(*step), text.substr(cut + 1), *otherwise};
     }
     m_wishes.rollBack = std::move(chosen);
 }

@@ -82,6 +82,7 @@ struct SaveOutcome {
 struct RollBack {
     GlobalStep notAfter;
     std::string why;             ///< a sentence without its full stop
+    rundir::State otherwise = rundir::State::Stopped;   ///< what the run ends as where it cannot go back
 };
 
 /// How a session ends.
@@ -90,7 +91,7 @@ struct Ending {
     std::string why;
     bool save = true;            ///< leave a checkpoint
     bool lostContact = false;    ///< because another rank is gone
-    std::optional<GlobalStep> backTo = {};   ///< the run goes on in another session, from a checkpoint not after this step
+    std::optional<RollBack> rollBack = {};   ///< the run goes on in another session, from the checkpoint that this leads to
     std::shared_ptr<const rundir::MemoryRecord> memory = {};   ///< of memory that ran out: what is known of it
 };
 

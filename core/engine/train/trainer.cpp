@@ -87,13 +87,13 @@ Trainer::Due Trainer::dueNow(bool applied) {
 void Trainer::goBack() {
     if (!goesBack() || m_ending) return;
     if (m_wishes.stop) return m_wishes.rollBack.reset();
-    const RollBack wish = *std::exchange(m_wishes.rollBack, std::nullopt);
+    RollBack wish = *std::exchange(m_wishes.rollBack, std::nullopt);
     if (m_settings.rollBacksDone >= m_settings.maxRollBacks)
-        return end(rundir::State::Diverged, wish.why + ". The run has gone back " + std::to_string(m_settings.rollBacksDone) +
+        return end(wish.otherwise, wish.why + ". The run has gone back " + std::to_string(m_settings.rollBacksDone) +
                    (m_settings.rollBacksDone == 1 ? " time" : " times") + " already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate", false);
-    if (wish.notAfter < GlobalStep(0)) return end(rundir::State::Diverged, wish.why + ". There is nothing before it to go back to: look for the cause in the data, or start with other settings", false);
+    if (wish.notAfter < GlobalStep(0)) return end(wish.otherwise, wish.why + ". There is nothing before it to go back to: look for the cause in the data, or start with other settings", false);
     end(rundir::State::Stopped, wish.why, false);
-    if (m_ending->state == rundir::State::Stopped) m_ending->backTo = wish.notAfter;
+    if (m_ending->state == rundir::State::Stopped) m_ending->rollBack = std::move(wish);
 }
 
 Result<UpdateResult> Trainer::tryUpdate() {
@@ -131,7 +131,7 @@ void Trainer::act(const GuardFinding& finding) {
         m_wishes.hold = true;
         m_wishes.holdWhy = sentence + " (guard)";
     } else if (finding.action == "roll_back") {
-        m_wishes.rollBack = RollBack{GlobalStep(m_progress.counters.globalStep.value() - 1), sentence};
+        m_wishes.rollBack = RollBack{GlobalStep(m_progress.counters.globalStep.value() - 1), sentence, rundir::State::Diverged};
     } else if (finding.action == "stop" && !m_wishes.stop) {
         m_wishes.stop = Ending{rundir::State::Diverged, sentence + ", so it stops (guard)", true};
     }

@@ -32,7 +32,7 @@ void WorseEvaluation::at(const HookContext& context, Wishes& wishes) {
     context.log->event("guard", sentence, facts.dump());
     m_inARow = 0;
     if (m_section.onWorse == "roll_back") {
-        wishes.rollBack = RollBack{m_best.step(), sentence};
+        wishes.rollBack = RollBack{m_best.step(), sentence, rundir::State::Stopped};
     } else if (m_section.onWorse == "pause") {
         wishes.hold = true;
         wishes.holdWhy = sentence + " (guard.on_worse)";

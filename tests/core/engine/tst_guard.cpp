@@ -135,8 +135,8 @@ private Q_SLOTS:
         const bool goesOn = action == "skip" || action == "pause";
         QCOMPARE(with.recorder.rows.size(), std::size_t(goesOn ? 14 : 11));
         QCOMPARE(ending.state, goesOn ? rundir::State::Completed : action == "stop" ? rundir::State::Diverged : rundir::State::Stopped);
-        QCOMPARE(ending.backTo.has_value(), action == "roll_back");
-        if (ending.backTo) QCOMPARE(ending.backTo->value(), 9);  // the weights of update 10 would find the same again
+        QCOMPARE(ending.rollBack.has_value(), action == "roll_back");
+        if (ending.rollBack) QCOMPARE(ending.rollBack->notAfter.value(), 9);  // the weights of update 10 would find the same again
     }
 
     void aFindingAtTheFirstUpdateHasNothingToGoBackTo() {
@@ -147,7 +147,7 @@ private Q_SLOTS:
         f.settings.saveAtStart = true;
         const Ending ending = f.run(1);
         QCOMPARE(ending.state, rundir::State::Diverged);
-        QVERIFY(!ending.backTo);
+        QVERIFY(!ending.rollBack);
         QVERIFY2(ending.why.find("nothing before it") != std::string::npos, ending.why.c_str());
         QCOMPARE(f.progress.counters.updateAttempts.value(), 1);
     }
@@ -161,7 +161,7 @@ private Q_SLOTS:
             const Ending ending = f.run(1);
             QVERIFY(f.recorder.rows.at(10).result.finding);
             QCOMPARE(f.recorder.rows.at(10).result.finding->samples, (Steps{10}));
-            QCOMPARE(ending.backTo.has_value(), action == "roll_back");
+            QCOMPARE(ending.rollBack.has_value(), action == "roll_back");
         }
     }
 
@@ -172,7 +172,7 @@ private Q_SLOTS:
         f.settings.rollBacksDone = f.settings.maxRollBacks = 3;
         const Ending ending = f.run(1);
         QCOMPARE(ending.state, rundir::State::Diverged);
-        QVERIFY(!ending.backTo);
+        QVERIFY(!ending.rollBack);
         QVERIFY2(ending.why.find("3 times") != std::string::npos && ending.why.find("guard.max_roll_backs") != std::string::npos, ending.why.c_str());
     }
 
@@ -212,7 +212,7 @@ private Q_SLOTS:
             wishes.rollBack = RollBack{GlobalStep(2), "by a hook"};
         };
         const Ending ending = f.run(1);
-        QCOMPARE(ending.backTo->value(), 2);
+        QCOMPARE(ending.rollBack->notAfter.value(), 2);
         QCOMPARE(ending.why, std::string("by a hook"));
         QCOMPARE(f.saver.steps, (Steps{0, 1, 2, 3}));  // what is gone back from is not saved
         QCOMPARE(f.progress.counters.globalStep.value(), 4);
@@ -231,7 +231,7 @@ private Q_SLOTS:
             if (context.point == Point::EvalEnd && context.evaluation->metrics.at("loss") == 2) wishes.rollBack = RollBack{GlobalStep(2), "worse"};
         };
         const Ending ending = f.run(1);
-        QVERIFY(ending.backTo && ending.backTo->value() == 2);
+        QVERIFY(ending.rollBack && ending.rollBack->notAfter.value() == 2);
         QCOMPARE(f.progress.counters.globalStep.value(), 3);
         QCOMPARE(f.saver.steps, (Steps{1, 2}));
     }
@@ -247,15 +247,24 @@ private Q_SLOTS:
         };
         const Ending ending = f.run(1);
         QCOMPARE(ending.why, std::string("by a person"));
-        QVERIFY(!ending.backTo);
+        QVERIFY(!ending.rollBack);
     }
 
     void aWorseEvaluationGoesBackToTheBest() {
         Fixture f(1, at::kFloat, Fixture::sgd(0.001));
         const Ending ending = evaluated(f, {3.0, 2.0, 2.5, 1.0}, goingBackWhenWorse());
         QCOMPARE(f.recorder.evaluations.size(), std::size_t(3));
-        QCOMPARE(ending.backTo->value(), 2);
+        QCOMPARE(ending.rollBack->notAfter.value(), 2);
         QCOMPARE(f.saver.steps, (Steps{1, 2}));
+    }
+
+    // an evaluation below the best one is no divergence
+    void aWorseEvaluationThatMayNotGoBackAgainStops() {
+        Fixture f(1, at::kFloat, Fixture::sgd(0.001));
+        f.settings.rollBacksDone = 3;
+        const Ending ending = evaluated(f, {2.0, 2.5, 1.0}, goingBackWhenWorse());
+        QCOMPARE(ending.state, rundir::State::Stopped);
+        QVERIFY2(ending.why.find("has gone back 3 times already") != std::string::npos, ending.why.c_str());
     }
 
     void whatCountsAsWorseIsSet() {
@@ -266,7 +275,7 @@ private Q_SLOTS:
         // 2.5 is within 0.6 of 2; 2.7 and 2.8 are two in a row, 2.7 and 2.1 are not
         const Ending ending = evaluated(f, {2.0, 2.5, 2.7, 2.1, 2.7, 2.8, 1.0}, section);
         QCOMPARE(f.recorder.evaluations.size(), std::size_t(6));
-        QCOMPARE(ending.backTo->value(), 1);
+        QCOMPARE(ending.rollBack->notAfter.value(), 1);
     }
 
     void aWorseEvaluationPausesOrStops() {

@@ -120,7 +120,7 @@ private Q_SLOTS:
         f.hooks = {&policy};
         f.evaluateAfter(5, true);
         const Ending ending = f.run(1);
-        QCOMPARE(ending.backTo->value(), 4);
+        QCOMPARE(ending.rollBack->notAfter.value(), 4);
         QCOMPARE(f.progress.counters.globalStep.value(), 5);
         QCOMPARE(f.saver.steps, (Steps{2, 4, 5}));  // asked for, and so made before the evaluation
         QVERIFY(f.saver.pending.at(2));

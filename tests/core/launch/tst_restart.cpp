@@ -141,6 +141,9 @@ private Q_SLOTS:
         launch::SessionEnd end{State::Stopped, "worse"};
         QVERIFY(!launch::planNext(end, facts, crashes, plan) && end.state == State::Diverged);
         QVERIFY2(end.why.starts_with("worse. It cannot go back: There is no checkpoint"), end.why.c_str());
+        facts.goesBack = launch::GoingBack{7, State::Stopped};
+        end = {State::Stopped, "worse"};
+        QVERIFY(!launch::planNext(end, facts, crashes, plan) && end.state == State::Stopped);
         facts = {};
         facts.restartsPerHour = 3;
         facts.crash.end.exit.signal = SIGSEGV;
