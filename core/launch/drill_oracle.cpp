@@ -81,9 +81,17 @@ Findings afterKill(const rundir::RunFolder& run, std::size_t pointsBefore, int& 
     return found;
 }
 
+/// The newest update attempt of each session that is recorded.
+static std::map<int, std::int64_t> attemptsRecorded(const rundir::RunFolder& run) {
+    std::map<int, std::int64_t> newest;
+    for (const store::Point& point : pointsOf(run, kExact.front(), RunReader::Line::All)) newest[point.session] = std::max(newest[point.session], point.attempt);
+    return newest;
+}
+
 Findings endsToldWrong(const rundir::RunFolder& run, const std::map<int, Expected>& killed) {
     using rundir::State;
     Findings found;
+    const auto recorded = attemptsRecorded(run);
     for (int session = 1; session <= rundir::newestSession(run); ++session) {
         const auto record = rundir::readSession(run, session);
         const std::string which = "Session " + std::to_string(session);
@@ -95,6 +103,9 @@ Findings endsToldWrong(const rundir::RunFolder& run, const std::map<int, Expecte
             found.push_back(which + " has no end");
             continue;
         }
+        const auto points = recorded.find(session);
+        if (points != recorded.end() && record->counters && record->counters->updateAttempts.value() != points->second)
+            found.push_back(which + " is told as having made update " + std::to_string(record->counters->updateAttempts.value()) + ", and its record ends at " + std::to_string(points->second));
         const auto how = killed.find(session);
         if (how == killed.end()) continue;
         const bool isTrue = (how->second.worker && *record->state == State::Killed) || (how->second.supervisor && *record->state == State::Interrupted);

@@ -25,7 +25,7 @@ Findings afterKill(const rundir::RunFolder& run, std::size_t pointsBefore, int& 
 struct Expected {
     bool worker = false, supervisor = false;
 };
-/// Every session has an end, and it is the true one.
+/// Every session has an end, it is the true one, and came at the update at which its record ends.
 Findings endsToldWrong(const rundir::RunFolder& run, const std::map<int, Expected>& killed);
 
 /// Every update once, with the same bits of loss, rate and gradient norm, and the same state in the last checkpoint.

@@ -5,6 +5,7 @@
 #include "launch/session_row.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
+#include "rundir/summary_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,31 @@ void FrameBook::take(int ring, const live::Frame& frame) {
         if (!series) return log::warning(series.error().text());
         m_series[{ring, series->id}] = {series->name, nullptr, ring == 0 && series->name == kLoss};
     }
+}
+
+static std::string summaryFact(int session) { return "summary/" + std::to_string(session); }
+
+Result<void> FrameBook::flush() {
+    if (m_writer.pendingBytes() > 0) m_writer.stageFact(summaryFact(m_session), rundir::summaryText(m_summary));
+    return m_writer.flush();
+}
+
+Result<std::optional<rundir::Summary>> recordedSummary(const rundir::RunFolder& run, int session) {
+    const auto lasting = [](const Error& error) { return error.code == ErrorCode::NotFound || error.code == ErrorCode::Corrupt; };
+    const auto reader = store::RunReader::open(run.database());
+    if (!reader) return lasting(reader.error()) ? Result<std::optional<rundir::Summary>>(std::nullopt) : reader.error();
+    LATHE_TRY_ASSIGN(const auto text, (*reader)->fact(summaryFact(session)));
+    if (!text) return std::optional<rundir::Summary>();
+    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::parseSummary(*text));
+    return std::optional<rundir::Summary>(std::move(summary));
+}
+
+void takeProgress(rundir::Summary& summary, rundir::Summary from) {
+    summary.counters = from.counters;
+    summary.plannedUpdates = from.plannedUpdates;
+    summary.last = std::move(from.last);
+    summary.best = std::move(from.best);
+    summary.sparkline = std::move(from.sparkline);
 }
 
 void FrameBook::takePoints(int ring, const live::Frame& frame) {

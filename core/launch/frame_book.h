@@ -25,6 +25,8 @@ public:
     FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session);
 
     void take(int ring, const live::Frame& frame);
+    /// Makes durable what was taken, and with it, all or nothing, the summary as it is then: recordedSummary().
+    Result<void> flush();
 
     const std::optional<Ended>& ended(int rank = 0) const;
     const std::map<std::string, std::string>& environment() const { return m_environment; }
@@ -78,5 +80,11 @@ private:
     std::int64_t m_stride = 1;    ///< steps between points of the sparkline
     int m_saves = 0, m_failedSaves = 0;
 };
+
+/// The run's summary as it was when the newest points of a session became durable. It goes with them; summary.json is older or
+/// newer by up to a second when its writer dies. Nothing where that session recorded nothing.
+Result<std::optional<rundir::Summary>> recordedSummary(const rundir::RunFolder& run, int session);
+/// Of a run's summary what its frames have made of it, but for the time that was spent.
+void takeProgress(rundir::Summary& summary, rundir::Summary from);
 
 }  // namespace lathe::launch

@@ -16,7 +16,7 @@ namespace lathe::launch {
 using rundir::State;
 
 static constexpr std::int64_t kSecond = 1'000'000'000;
-static constexpr std::int64_t kFlushEvery = kSecond, kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
+static constexpr std::int64_t kSummaryEvery = kSecond, kGlanceEvery = kSecond / 5;
 
 static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
@@ -54,14 +54,15 @@ bool Session::turn(int milliseconds) {
     if (m_hangs && !m_gone && m_ladder.stage() == StopLadder::Stage::None) m_hangs->look(now());
     sampleDevices();
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
-    if (isAwaited || now() - m_flushedNs >= kFlushEvery || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
+    const bool isSummaryDue = m_summaryDue || now() - m_summaryNs >= kSummaryEvery;   // a summary tells of no point that is not recorded
+    if (isSummaryDue || isAwaited || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
     afterCheckpoint();
     bookVerified();
     releaseOnceSaved();
     climb();
     m_awake.look();
     noticeRemoval();
-    if (m_summaryDue || now() - m_summaryNs >= kSummaryEvery) writeSummary();
+    if (isSummaryDue) writeSummary();
     glance();
     return !m_gone;
 }
@@ -85,12 +86,11 @@ void Session::drain(bool final) {
 void Session::flush() {
     std::vector<std::uint64_t> positions;
     for (const live::RingFeed& feed : m_feeds) positions.push_back(feed.position());
-    m_flushedNs = now();
     if (const auto flushed = m_events ? m_events->flush() : Result<void>(); !flushed) {
         m_events.reset();
         tellEvent("warning", "No more TensorBoard events are written: " + flushed.error().text());
     }
-    if (const auto flushed = m_writer->flush(); !flushed) {
+    if (const auto flushed = m_book->flush(); !flushed) {
         if (m_recorderProblem != flushed.error().text()) log::error(flushed.error().text());
         m_recorderProblem = flushed.error().text();
         return;

@@ -54,7 +54,6 @@ public:
     /// After close(): where the run goes on by itself; nothing where it has ended.
     const std::optional<Next>& next() const { return m_next; }
     const std::vector<Crash>& crashes() const { return m_crashes; }
-    std::shared_ptr<const rundir::Summary> before() const { return std::make_shared<rundir::Summary>(m_before); }   ///< the run as it was before this session
 
 private:
     Result<void> readPlan();
@@ -125,7 +124,7 @@ private:
     const SupervisorOptions m_options;
     const rundir::RunFolder m_run;          ///< held open: moving or renaming it does not matter
     rundir::SessionRecord m_record;
-    rundir::Summary m_summary, m_before;   ///< of the run; as it was before this session
+    rundir::Summary m_summary;             ///< of the run
     config::RunConfig m_config;
     std::string m_token;
     std::int64_t m_startStep = 0;
@@ -171,7 +170,7 @@ private:
     std::int64_t m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
     std::int64_t m_durableSeen = 0;
     int m_savesSeen = 0;
-    std::int64_t m_flushedNs = 0, m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
+    std::int64_t m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
     RecurringProblem m_summaryFails{"times summary.json could not be written"};
     std::optional<Next> m_next;

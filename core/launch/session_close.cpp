@@ -206,14 +206,7 @@ void Session::writeExitRecord(const SessionEnd& end, int exitCode) {
         if (info.problem.empty()) m_record.lastCheckpoint = info.folder;
     }
     if (m_book) m_record.environment = m_book->environment();
-    if (!m_next && undo(m_run, m_record)) {
-        m_summary.counters = *m_record.counters;
-        if (!m_before.id.empty()) {
-            m_summary.best = m_before.best;
-            m_summary.sparkline = m_before.sparkline;
-            m_summary.plannedUpdates = m_before.plannedUpdates;
-        }
-    }
+    if (!m_next) undo(m_run, m_record, m_summary);
     m_summary.state = m_next ? State::Starting : end.state;
     m_summary.why = m_record.why;
     m_summary.endedNs = m_summary.updatedNs = m_record.endedNs;

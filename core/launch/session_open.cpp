@@ -84,7 +84,6 @@ Result<void> Session::readPlan() {
     }
     const Counters loadedCounters = m_summary.counters;
     LATHE_TRY_ASSIGN(m_summary, rundir::readSummaryOrMake(m_run));
-    m_before = m_options.before ? *m_options.before : m_summary;
     m_summary.counters = loadedCounters;
     tellKind(m_config, m_summary);
     m_summary.sessions = m_options.session;

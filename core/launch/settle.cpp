@@ -220,7 +220,7 @@ static Result<void> takeInSpill(const RunFolder& run, const rundir::SessionRecor
         tellDamage(run, record, summary.counters, frames.error(), writer, book);
         damaged.insert(part.ring);
     }
-    LATHE_TRY(writer.flush());
+    LATHE_TRY(book.flush());
     for (const SpillPart& part : parts)
         LATHE_TRY(damaged.contains(part.ring) ? disk().rename(part.file, run.spill() / ("damaged-" + part.file.filename().string())) : disk().remove(part.file));
     return damaged.empty() ? Result<void>() : disk().syncFolder(run.spill());
@@ -250,6 +250,11 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
     LATHE_TRY_ASSIGN(const SessionEnd end, endOfLost(run, record.number, account));
     LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
     LATHE_TRY(writer->beginSession(rowOf(record)));
+    LATHE_TRY_ASSIGN(auto recorded, recordedSummary(run, record.number));
+    if (recorded) {
+        summary.activeSeconds = recorded->activeSeconds;
+        takeProgress(summary, std::move(*recorded));
+    }
     FrameBook book(*writer, summary, record.number);
     LATHE_TRY(takeInSpill(run, record, summary, *writer, book));
     if (!record.state) {
@@ -261,7 +266,7 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
             if (info.problem.empty()) record.lastCheckpoint = info.folder;
         }
         if (!book.environment().empty()) record.environment = book.environment();
-        if (isNewest && undo(run, record)) summary.counters = *record.counters;
+        if (isNewest) undo(run, record, summary);
     }
     if (!isNewest) {
         LATHE_TRY(writer->endSession(book.row(record)));

@@ -20,7 +20,6 @@ ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
         current.byItself = session.next();
         current.session = current.byItself ? current.byItself->session : 0;
         current.crashes = session.crashes();
-        current.before = current.byItself && current.byItself->kind == Next::Kind::Restarted ? session.before() : nullptr;
         current.readyFd = -1;
         current.notice = current.byItself ? current.byItself->notice : std::string();
     } while (current.byItself);

@@ -128,7 +128,6 @@ struct SupervisorOptions {
     std::optional<Recording> recording = {};   ///< instead of starting anything
     std::shared_ptr<const DeviceLocks> devices = {};  ///< of a run from the queue; else its devices are shared as long as it runs
     std::vector<Crash> crashes = {};           ///< of workers in the sessions before, under this supervisor
-    std::shared_ptr<const rundir::Summary> before = {};   ///< of a session after a crash: the run as it was before the one that crashed
     std::optional<Next> byItself = {};         ///< how the run came to go on in this session by itself
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/file_system.h"
 #include "base/log.h"
+#include "launch/frame_book.h"
 
 #include <vector>
 
@@ -16,19 +17,27 @@ static bool madeNothing(const SessionRecord& record) {
 
 static bool isAsked(const SessionRecord& record) { return record.verb == "roll-back" && record.rollBacks == 0; }
 
-bool undo(const rundir::RunFolder& run, SessionRecord& ended) {
-    if (!madeNothing(ended)) return false;
+/// At its start the roll-back let go of the best value and of the curve behind its point.
+static void putBack(const rundir::RunFolder& run, const SessionRecord& place, rundir::Summary& summary) {
+    auto before = recordedSummary(run, place.number);
+    if (!before) log::warning(before.error().text());
+    if (before && *before) takeProgress(summary, std::move(**before));
+    summary.counters = *place.counters;
+}
+
+void undo(const rundir::RunFolder& run, SessionRecord& ended, rundir::Summary& summary) {
+    if (!madeNothing(ended)) return;
     std::vector<SessionRecord> between;   // restarts, and at last the roll-back that they are of
     int before = ended.number - 1;
     for (bool found = isAsked(ended); !found; --before) {
         auto record = rundir::readSession(run, before);
         const bool isRestart = (between.empty() ? ended : between.back()).verb == "restart";
-        if (!record || !isRestart || !madeNothing(*record) || record->undone) return false;
+        if (!record || !isRestart || !madeNothing(*record)) return;
         found = isAsked(*record);
         between.push_back(std::move(*record));
     }
     const auto place = rundir::readSession(run, before);
-    if (!place || !place->counters) return false;   // where it was is not known
+    if (!place || !place->counters) return;   // where it was is not known
     between.push_back(std::move(ended));
     for (SessionRecord& record : between) {
         record.undone = true;
@@ -41,7 +50,7 @@ bool undo(const rundir::RunFolder& run, SessionRecord& ended) {
     ended.why += ". The run stays where it was, at step " + std::to_string(place->counters->globalStep.value());
     for (const SessionRecord& record : between)
         if (const auto written = rundir::writeSession(FileSystem::real(), run, record); !written) log::warning(written.error().text());
-    return true;
+    putBack(run, *place, summary);
 }
 
 int standingSession(const rundir::RunFolder& run) {

@@ -405,7 +405,7 @@ Result<Summary> readSummaryOrMake(const RunFolder& run) {
     return made;
 }
 
-Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary) {
+std::string summaryText(const Summary& summary) {
     json object = {{"format", kRunFormat}, {"id", summary.id}, {"name", summary.name}, {"preset", summary.preset},
                    {"task", summary.task}, {"model", summary.model}, {"state", name(summary.state)}, {"why", summary.why},
                    {"created_ns", summary.createdNs}, {"started_ns", summary.startedNs}, {"updated_ns", summary.updatedNs},
@@ -423,7 +423,9 @@ Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& s
     for (const auto& [step, value] : summary.sparkline) {
         if (std::isfinite(value)) object["sparkline"].push_back({step, value});
     }
-    return replaceFile(fs, run.summaryJson(), jsonText(object));
+    return jsonText(object);
 }
+
+Result<void> writeSummary(FileSystem& fs, const RunFolder& run, const Summary& summary) { return replaceFile(fs, run.summaryJson(), summaryText(summary)); }
 
 }  // namespace lathe::rundir
