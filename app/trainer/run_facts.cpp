@@ -305,7 +305,9 @@ json showJson(const RunFolder& run) {
         out["user"] = {{"note", user->note.value_or("")}, {"tags", user->tags}, {"star", user->star}, {"archived", user->archived}, {"pinned", user->pinned}};
     out["sessions"] = out["series"] = out["branches"] = out["groups"] = json::array();
     const auto reader = store::RunReader::open(run.database());
-    if (!reader && standing.state == rundir::State::Queued) return out;   // nothing was recorded yet
+    const auto summary = rundir::readSummary(run);
+    const bool hasNeverBegun = summary && summary->counters.updateAttempts.value() == 0 && summary->activeSeconds == 0;   // it waits, or was taken out of the queue
+    if (!reader && reader.error().code == ErrorCode::NotFound && hasNeverBegun) return out;
     if (!reader) {
         out["database_problem"] = reader.error().text();
         return out;

@@ -20,6 +20,7 @@ static std::string text(const json& value) {
 }
 
 static void printSessions(const json& facts) {
+    if (!facts.at("sessions").empty()) print("sessions:");
     for (const json& row : facts.at("sessions")) {
         const bool stepped = row.at("last_step") >= row.at("first_step");
         print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): "
@@ -30,6 +31,7 @@ static void printSessions(const json& facts) {
 }
 
 static void printCheckpoints(const json& facts) {
+    if (!facts.at("checkpoints").empty()) print("checkpoints:");
     for (const json& row : facts.at("checkpoints")) {
         std::string line = "  " + text(row.at("folder")) + "  " + diskText(row.at("bytes").get<std::uint64_t>());
         for (const auto& [name, value] : row.at("metrics").items()) line += "  " + name + " " + text(value);
@@ -144,14 +146,12 @@ ExitCode show(const Options& options) {
     if (!facts.at("best").is_null()) print(bestText(facts.at("best"), !facts.at("command").is_null()));
     printImported(facts);
     printGroups(facts);
-    print("sessions:");
     printSessions(facts);
-    print("checkpoints:");
     printCheckpoints(facts);
     printConfusion(facts);
     printRecords(facts);
     printWarnings(facts);
-    print("series:");
+    if (!facts.at("series").empty()) print("series:");
     for (const json& row : facts.at("series"))
         print("  " + text(row.at("name")) + ": " + text(row.at("points")) + " points, last " + text(row.at("last")) + ", min " + text(row.at("min")) + ", max " + text(row.at("max"))
               + (row.value("non_finite", 0) > 0 ? ", " + text(row.at("non_finite")) + " not finite" : ""));

@@ -33,14 +33,14 @@ using rundir::RunLock;
 using rundir::State;
 
 static constexpr std::int64_t kAfterKillNs = 10'000'000'000, kTellEveryNs = 5'000'000'000;
-static constexpr int kSettlePatienceMs = 20'000;
+static constexpr std::int64_t kSettlePatienceNs = 20'000'000'000;
 static constexpr std::int64_t kForeignSilenceNs = 120'000'000'000;
 static FileSystem& disk() { return FileSystem::real(); }
 
 static Error busy(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
-    std::string who = "another process";
-    if (live) who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
-    const std::string stopped = live ? stoppedNote(live->supervisor) : std::string();
+    if (!live) return {ErrorCode::Busy, run.name() + " is in use by another process, which has just begun with it; try again in a moment", {}, {}};
+    const std::string who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
+    const std::string stopped = stoppedNote(live->supervisor);
     if (!stopped.empty()) return {ErrorCode::Busy, run.name() + " is in use by " + who + ", and " + stopped, {}, {}};
     return {ErrorCode::Busy, run.name() + " is in use by " + who + "; stop it first: lathe-trainer stop " + run.name(), {}, {}};
 }
@@ -71,9 +71,23 @@ static Result<void> refuseUnread(const Error& error) {
     return error;
 }
 
-static bool hasEnded(const RunFolder& run) {
+/// Who has the lock books what a lost supervisor left, or tells the user of an end, and lets go soon.
+static bool isLetGoSoon(const RunFolder& run) {
+    const auto live = rundir::readLive(run);
+    if (!live) return false;
+    if (*live) return !VerifiedProcess::find((*live)->supervisor);
     const auto record = rundir::readSession(run, rundir::newestSession(run));
     return record && record->state;
+}
+
+/// Asked again and again: who has it may have taken it for a session that it begins.
+static Result<RunLock> lockOf(const RunFolder& run) {
+    const std::int64_t deadline = Clock::system().monotonicNs() + kSettlePatienceNs;
+    while (true) {
+        auto lock = RunLock::acquire(run.lock());
+        if (lock || lock.error().code != ErrorCode::Busy || Clock::system().monotonicNs() > deadline || !isLetGoSoon(run)) return lock;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
 }
 
 Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
@@ -82,11 +96,11 @@ Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
     LATHE_TRY(refuseForeign(run, live ? *live : std::nullopt));
     const auto supervisor = live && *live ? VerifiedProcess::find((*live)->supervisor) : std::nullopt;
     if (supervisor && supervisor->hasOpen(run.root())) return busy(run, *live);   // also where the file of its lock was replaced
-    auto lock = RunLock::acquire(run.lock());
-    // Where its supervisor is gone, whoever has it books what that left, and lets go; one that has ended tells its user.
-    const bool isSettled = !lock && live && (*live ? !VerifiedProcess::find((*live)->supervisor) : hasEnded(run));
-    if (isSettled) lock = RunLock::acquireWithin(run.lock(), kSettlePatienceMs);
-    if (!lock && lock.error().code == ErrorCode::Busy) return busy(run, live ? *live : std::nullopt);
+    auto lock = lockOf(run);
+    if (!lock && lock.error().code == ErrorCode::Busy) {
+        live = rundir::readLive(run);
+        return busy(run, live ? *live : std::nullopt);
+    }
     if (!lock) return std::move(lock).error();
     const auto summary = rundir::readSummary(run);
     if (!summary) LATHE_TRY(refuseUnread(summary.error()));

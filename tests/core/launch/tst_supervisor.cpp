@@ -180,7 +180,7 @@ private Q_SLOTS:
         workspace->setScript("train");
         const auto one = workspace->start({"continue", "latest", "--detach", "--json"});
         const auto two = workspace->start({"continue", "latest", "--detach", "--json"});
-        const Answer first = Workspace::finish(*one), second = Workspace::finish(*two);
+        const Answer first = Workspace::finish(*one, 12'000), second = Workspace::finish(*two, 12'000);   // the loser waits for nobody's session
         QVERIFY2((first.code == 0) != (second.code == 0), (first.err + second.err).c_str());
         const Answer& loser = first.code == 0 ? second : first;
         QCOMPARE(loser.code, 8);
