@@ -162,11 +162,22 @@ Result<void> readAt(int fd, std::uint64_t offset, std::span<std::byte> to, const
     return {};
 }
 
+/// Told by the name that was asked for: that of the temporary file is another one each time, and would make another problem of
+/// the same one.
+static Error withoutTemporary(Error error, const std::string& temporary, const std::string& path) {
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        for (std::size_t at = 0; (at = error.sentence.find(from, at)) != std::string::npos; at += to.size()) error.sentence.replace(at, from.size(), to);
+    };
+    replace("rename " + temporary + " to " + path, "replace " + path);
+    replace(temporary, path);
+    return error;
+}
+
 Result<void> replaceFile(FileSystem& fs, const stdfs::path& path, std::string_view content) {
     static std::atomic<unsigned> serial{0};
     const stdfs::path temporary =
         path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial.fetch_add(1));
-    const auto written = [&]() -> Result<void> {
+    auto written = [&]() -> Result<void> {
         LATHE_TRY_ASSIGN(auto file, fs.create(temporary));
         LATHE_TRY(file->write(std::as_bytes(std::span(content))));
         LATHE_TRY(file->sync());
@@ -174,8 +185,9 @@ Result<void> replaceFile(FileSystem& fs, const stdfs::path& path, std::string_vi
         LATHE_TRY(fs.rename(temporary, path));
         return fs.syncFolder(path.has_parent_path() ? path.parent_path() : stdfs::path("."));
     }();
-    if (!written.ok()) static_cast<void>(fs.remove(temporary));
-    return written;
+    if (written.ok()) return {};
+    static_cast<void>(fs.remove(temporary));
+    return withoutTemporary(std::move(written).error(), temporary.string(), path.string());
 }
 
 Result<void> makeFolders(FileSystem& fs, const stdfs::path& path) {

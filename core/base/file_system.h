@@ -53,7 +53,7 @@ Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t ma
 /// Fills `to` with what the file has from `offset` on; Corrupt where it ends before. `name`: what the error calls the file.
 Result<void> readAt(int fd, std::uint64_t offset, std::span<std::byte> to, const std::string& name);
 
-/// Replaces `path` as a whole: after a crash either the old or the new content is there.
+/// Replaces `path` as a whole: after a crash either the old or the new content is there. Errors name `path`.
 Result<void> replaceFile(FileSystem& fs, const std::filesystem::path& path, std::string_view content);
 
 /// `makeFolder` for each missing part, which then survives a power loss; existing folders are fine.

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "launch/identity.h"
 #include "launch/verbs.h"
 
@@ -49,7 +50,7 @@ Result<std::optional<rundir::RunFolder>> ImportSources::runOf(const std::filesys
         if (m_seen.contains(name)) continue;
         rundir::RunFolder run = rundir::runNamed(m_workspace, name);
         const auto manifest = rundir::readManifest(run);
-        if (!manifest && manifest.error().code == ErrorCode::Io) return manifest.error();   // perhaps it is this one
+        if (!manifest && !isLasting(manifest.error())) return manifest.error();   // perhaps it is this one
         m_seen.insert(name);
         if (manifest && manifest->kind == rundir::RunKind::Imported) m_made[manifest->source].push_back({manifest->createdNs, std::move(run)});
     }

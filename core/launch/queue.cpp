@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/log.h"
 #include "base/temporary_files.h"
 #include "launch/command_facts.h"
@@ -86,8 +87,9 @@ Result<void> Queue::edit(const std::function<Result<void>(QueueState&)>& change)
     return replaceFile(disk(), file(), rundir::jsonText(toJson(state)));
 }
 
-bool Queue::holds(const std::string& runId) const {
+Result<bool> Queue::holds(const std::string& runId) const {
     const auto state = read();
+    if (!state && !isLasting(state.error())) return Error(state.error());
     return state && std::any_of(state->entries.begin(), state->entries.end(), [&](const QueueEntry& entry) { return entry.run == runId; });
 }
 
@@ -147,7 +149,7 @@ static bool staysThere(const Queue& queue, const std::string& runId) {
         }));
         state = queue.read();
     }
-    return state ? std::any_of(state->entries.begin(), state->entries.end(), isOurs) : state.error().code != ErrorCode::Corrupt;
+    return state ? std::any_of(state->entries.begin(), state->entries.end(), isOurs) : !isLasting(state.error());
 }
 
 Result<void> enqueue(const Queue& queue, Prepared prepared) {

@@ -53,7 +53,8 @@ public:
     Result<void> look(const std::function<void(const QueueState&)>& at) const;
     /// Changes it as one step: nobody else does meanwhile. `change` returning an error changes nothing.
     Result<void> edit(const std::function<Result<void>(QueueState&)>& change) const;
-    bool holds(const std::string& runId) const;
+    /// False also where the file is damaged: out of such a queue nobody starts anything. An error: it cannot be told just now.
+    Result<bool> holds(const std::string& runId) const;
 
 private:
     std::filesystem::path m_folder;

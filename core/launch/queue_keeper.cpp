@@ -2,12 +2,14 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "launch/apart.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
 #include "launch/queue_waits.h"
+#include "launch/recurring_problem.h"
 #include "launch/signal_feed.h"
 #include "launch/supervisor.h"
 
@@ -15,9 +17,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,7 +60,9 @@ private:
     const device::Gpus& gpus();
     void startWhatCan();
     Result<std::optional<Devices>> take(const Wait& wait);
-    Result<Attempt> start(const QueueEntry& entry, const Wait& wait);
+    Result<Attempt> start(const QueueEntry& entry, const RunFolder& run, const Wait& wait);
+    Result<void> edit(const std::function<Result<void>(QueueState&)>& change);
+    int takeChanges();
     bool remove(const std::string& run);
     void note(const QueueEntry& entry, const std::string& why);
     void holdAll(const std::string& why);
@@ -70,10 +76,11 @@ private:
     RunLock m_lock;
     SignalFeed m_signals;
     int m_changes = -1;
+    bool m_isChanged = false;               ///< the queue, by others
     std::map<pid_t, RunFolder> m_running;
     std::optional<device::Gpus> m_gpus;
     std::int64_t m_gpusLookedNs = 0;
-    std::string m_complaint;
+    std::set<std::string> m_complaints;     ///< what was told and is not over, without its amounts
 };
 
 void QueueKeeper::open() {
@@ -100,12 +107,33 @@ ExitCode QueueKeeper::work() {
     }
 }
 
+/// How often the queue was replaced since this was asked.
+int QueueKeeper::takeChanges() {
+    int count = 0;
+    alignas(inotify_event) std::array<char, 4096> changes{};
+    for (ssize_t got = 0; (got = ::read(m_changes, changes.data(), changes.size())) > 0;)
+        for (ssize_t at = 0; at < got;) {
+            const auto* one = reinterpret_cast<const inotify_event*>(changes.data() + at);
+            count += one->len > 0 && m_queue.file().filename() == one->name ? 1 : 0;
+            at += static_cast<ssize_t>(sizeof(inotify_event)) + one->len;
+        }
+    return count;
+}
+
+/// What this keeper writes itself is no reason to look again at once.
+Result<void> QueueKeeper::edit(const std::function<Result<void>(QueueState&)>& change) {
+    auto edited = m_queue.edit(change);
+    if (takeChanges() > (edited ? 1 : 0)) m_isChanged = true;
+    if (edited) m_complaints.clear();
+    return edited;
+}
+
 /// False when this process is asked to leave.
 bool QueueKeeper::wait() {
     std::array<pollfd, 2> what = {{{m_signals.fd(), POLLIN, 0}, {m_changes, POLLIN, 0}}};
-    ::poll(what.data(), what.size(), kTurnMilliseconds);
-    std::array<char, 4096> changes{};
-    while (::read(m_changes, changes.data(), changes.size()) > 0) m_gpus.reset();   // who changes the queue may have changed the machine
+    ::poll(what.data(), what.size(), m_isChanged ? 0 : kTurnMilliseconds);
+    if (takeChanges() > 0) m_isChanged = true;
+    if (std::exchange(m_isChanged, false)) m_gpus.reset();   // who changes the queue may have changed the machine
     bool stays = true;
     while (const auto number = m_signals.take()) stays = stays && *number == SIGCHLD;
     return stays;
@@ -128,7 +156,8 @@ void QueueKeeper::startWhatCan() {
             const QueueEntry& entry = state->entries[i];
             Attempt attempt = isGone(entry.folder) ? Attempt::Gone : Attempt::Waits;
             if (attempt == Attempt::Waits && waits[i].what == Wait::For::Device) {
-                const auto tried = start(entry, waits[i]);
+                const RunFolder run = RunFolder(entry.folder).held();   // as long as an error names it
+                const auto tried = start(entry, run, waits[i]);
                 if (tried) attempt = *tried;
                 else note(entry, tried.error().text());
             }
@@ -159,19 +188,19 @@ static std::string joined(const std::vector<std::string>& names) {
 /// Whether the run still waits to be started: it was not started, cancelled or continued meanwhile.
 static Result<bool> isToStart(const RunFolder& run, int session) {
     LATHE_TRY_ASSIGN(const auto record, rundir::readSession(run, session));
-    if (record.state || rundir::newestSession(run) != session) return false;
+    LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
+    if (record.state || newest != session) return false;
     const auto summary = rundir::readSummary(run);
     if (summary) return summary->state == State::Queued;
-    if (summary.error().code != ErrorCode::Corrupt && summary.error().code != ErrorCode::NotFound) return summary.error();
+    if (!isLasting(summary.error())) return summary.error();
     std::error_code unknown;   // a digest that can be made again must not cost the run its turn
     return !std::filesystem::exists(run.liveJson(), unknown);
 }
 
 /// The devices go with the process that supervises the run, and are free again when that ends.
-Result<QueueKeeper::Attempt> QueueKeeper::start(const QueueEntry& entry, const Wait& wait) {
+Result<QueueKeeper::Attempt> QueueKeeper::start(const QueueEntry& entry, const RunFolder& run, const Wait& wait) {
     LATHE_TRY_ASSIGN(auto devices, take(wait));
     if (!devices) return Attempt::Waits;
-    const RunFolder run = RunFolder(entry.folder).held();
     auto lock = RunLock::acquire(run.lock());
     if (!lock && lock.error().code == ErrorCode::Busy) return Attempt::Waits;   // somebody looks at it
     if (!lock) return std::move(lock).error();
@@ -199,14 +228,12 @@ Result<QueueKeeper::Attempt> QueueKeeper::start(const QueueEntry& entry, const W
 
 /// Once for each new trouble, not once a turn.
 void QueueKeeper::complain(const Error& error) {
-    if (error.text() == m_complaint) return;
-    m_complaint = error.text();
-    log::error(m_complaint);
+    if (m_complaints.insert(withoutAmounts(error.text())).second) log::error(error.text());
 }
 
 /// False where it could not be: it is tried again with the next turn, and does not start twice.
 bool QueueKeeper::remove(const std::string& run) {
-    const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
+    const auto edited = edit([&](QueueState& state) -> Result<void> {
         std::erase_if(state.entries, [&](const QueueEntry& entry) { return entry.run == run; });
         return {};
     });
@@ -216,18 +243,18 @@ bool QueueKeeper::remove(const std::string& run) {
 
 /// What keeps a run from starting is told where it waits; it is tried again with each turn.
 void QueueKeeper::note(const QueueEntry& noted, const std::string& why) {
-    if (noted.why == why) return;
-    const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
+    if (withoutAmounts(noted.why) == withoutAmounts(why)) return;
+    const auto edited = edit([&](QueueState& state) -> Result<void> {
         for (QueueEntry& entry : state.entries)
             if (entry.run == noted.run && !entry.held) entry.why = why;
         return {};
     });
-    if (!edited) complain(edited.error());
+    if (!edited) return complain(Error(edited.error()).in("while noting that " + noted.run + " cannot start: " + why));
     log::warning(noted.run + ": " + why);
 }
 
 void QueueKeeper::holdAll(const std::string& why) {
-    const auto edited = m_queue.edit([&](QueueState& state) -> Result<void> {
+    const auto edited = edit([&](QueueState& state) -> Result<void> {
         for (QueueEntry& entry : state.entries) {
             if (entry.held) continue;
             entry.held = true;

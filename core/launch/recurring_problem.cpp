@@ -7,8 +7,7 @@
 
 namespace lathe::launch {
 
-/// The sentence without its amounts, which differ from one time to the next: "have 8.2 kB".
-static std::string withoutAmounts(const std::string& sentence) {
+std::string withoutAmounts(const std::string& sentence) {
     static const std::regex kAmount("[0-9]+(\\.[0-9]+)?( [kMGT]?i?B\\b)?");
     return std::regex_replace(sentence, kAmount, "#");
 }

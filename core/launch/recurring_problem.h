@@ -9,6 +9,9 @@
 
 namespace lathe::launch {
 
+/// The sentence without its amounts, which differ from one time to the next: "have 8.2 kB".
+std::string withoutAmounts(const std::string& sentence);
+
 class RecurringProblem {
 public:
     /// `what` with its count says what happened: "saves could not be made".

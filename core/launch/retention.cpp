@@ -1,6 +1,7 @@
 #include "launch/retention.h"
 
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/log.h"
 #include "config/metrics.h"
 #include "launch/session_row.h"
@@ -25,7 +26,7 @@ static Result<rundir::KeepFacts> factsOf(const rundir::RunFolder& run, const std
     LATHE_TRY_ASSIGN(const int current, rundir::readNewestSession(run));
     for (int session = current; session > 0; --session) {
         auto record = rundir::readSession(run, session);
-        if (!record && record.error().code == ErrorCode::Io) return std::move(record).error();
+        if (!record && !isLasting(record.error())) return std::move(record).error();
         if (!record) continue;
         sessions.push_back(rowOf(*record));
         if (record->parentSession == 0) continue;

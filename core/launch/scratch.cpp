@@ -52,8 +52,11 @@ bool isInUse(const stdfs::path& scratch) {
         return !held || *held;
     };
     if (mayBeHeld(scratch / kLock)) return true;
-    const auto runs = rundir::listRuns(scratch);
-    return std::any_of(runs.begin(), runs.end(), [&](const rundir::RunFolder& run) { return mayBeHeld(run.lock()) || mayBeHeld(run.workersLock()); });
+    const auto runs = rundir::readRunFolderNames(scratch);
+    return !runs || std::any_of(runs->begin(), runs->end(), [&](const std::string& name) {
+        const rundir::RunFolder run = rundir::runNamed(scratch, name);
+        return mayBeHeld(run.lock()) || mayBeHeld(run.workersLock());
+    });
 }
 
 void removeLeftovers(const stdfs::path& parent) {

@@ -104,8 +104,8 @@ Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
     if (!lock) return std::move(lock).error();
     const auto summary = rundir::readSummary(run);
     if (!summary) LATHE_TRY(refuseUnread(summary.error()));
-    if (summary && summary->state == State::Queued && Queue::ofThisUser().holds(summary->id))
-        return Error{ErrorCode::Busy, run.name() + " waits in the queue; take it out first: lathe-trainer queue remove " + run.name(), {}, {}};
+    LATHE_TRY_ASSIGN(const bool isQueued, summary && summary->state == State::Queued ? Queue::ofThisUser().holds(summary->id) : Result<bool>(false));
+    if (isQueued) return Error{ErrorCode::Busy, run.name() + " waits in the queue; take it out first: lathe-trainer queue remove " + run.name(), {}, {}};
     auto settled = settleLeftovers(run, how);
     if (!settled) return std::move(settled).error().in("while settling what an earlier session left in " + run.name());
     return lock;

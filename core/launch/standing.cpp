@@ -103,12 +103,14 @@ Standing standingOf(const RunFolder& run) {
         written.damage = newest.error().text();
     }
     const auto summary = rundir::readSummary(run);
-    if (summary && summary->state == State::Queued) life.queued = Queue::ofThisUser().holds(summary->id);
+    const auto queued = summary && summary->state == State::Queued ? Queue::ofThisUser().holds(summary->id) : Result<bool>(false);
+    life.queued = !queued || *queued;
     end.seen = false;
     const bool isLost = session > 0 && written.elsewhere.empty() && written.wasUp && !written.record && !life.supervisor && !life.workers;
     if (const auto account = isLost ? accountLeft(run, session) : std::optional<Ended>(); account) end.ended = *account;
     SessionEnd now = judge(facts);
     if (now.state == State::Stopping && !life.supervisor && live) tellStoppedWorker(run, *live, now);
+    if (now.state == State::Queued && !queued) now.why = "Whether it still waits is not known: " + queued.error().text();
     return {now.state, now.why, written.elsewhere.empty()};
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/log.h"
 #include "base/number_text.h"
 #include "config/command_text.h"
@@ -291,8 +292,7 @@ static std::vector<rundir::ExpectedUpdate> expectedAfter(const RunFolder& run, c
 static Result<int> rollBacksOf(const RunFolder& run, int session) {
     const auto record = rundir::readSession(run, session);
     if (record) return record->rollBacks;
-    const bool isLost = record.error().code == ErrorCode::Corrupt || record.error().code == ErrorCode::NotFound;
-    return isLost ? Result<int>(0) : Result<int>(record.error());
+    return isLasting(record.error()) ? Result<int>(0) : Result<int>(record.error());
 }
 
 bool makesNewCurve(const RunFolder& run, const std::string& checkpoint, bool asked) {

@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
+#include "base/lasting.h"
 #include "base/number_text.h"
 #include "rundir/checkpoint_content.h"
 #include "rundir/run_folder.h"
@@ -58,8 +59,7 @@ Result<Verification> verifyCheckpoint(const stdfs::path& folder, const Reading& 
     std::string hashes;
     for (const FileEntry& entry : manifest->files) {
         const auto checked = openWhole(folder, entry, *manifest, reading);
-        const bool isBad = !checked && (checked.error().code == ErrorCode::Corrupt || checked.error().code == ErrorCode::NotFound);
-        if (!checked && !isBad) return Error(checked.error()).in("in checkpoint " + folder.filename().string());
+        if (!checked && !isLasting(checked.error())) return Error(checked.error()).in("in checkpoint " + folder.filename().string());
         ++out.filesChecked;
         out.bytesChecked += entry.bytes;
         hashes += entry.name + " " + entry.hash + "\n";

@@ -2,6 +2,7 @@
 #include "rundir/run_folder.h"
 
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/temporary_files.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
@@ -394,7 +395,7 @@ Result<Summary> readSummary(const RunFolder& run) {
 
 Result<Summary> readSummaryOrMake(const RunFolder& run) {
     auto summary = readSummary(run);
-    if (summary || (summary.error().code != ErrorCode::NotFound && summary.error().code != ErrorCode::Corrupt)) return summary;
+    if (summary || !isLasting(summary.error())) return summary;
     LATHE_TRY_ASSIGN(const RunManifest manifest, readManifest(run));
     Summary made;
     made.id = manifest.id;

@@ -6,6 +6,7 @@
 #include "launch/verbs.h"
 #include "sanitized.h"
 #include "tensorboard/crc32c.h"
+#include "without_override.h"
 
 #include <QtTest/QTest>
 
@@ -268,6 +269,22 @@ private Q_SLOTS:
         QCOMPARE(m_workspace->ask(words({"import", logs().string(), "--follow", "--idle", "0"})).code, 2);
         QCOMPARE(m_workspace->ask(words({"import", logs().string(), "--detach"})).code, 2);
         QVERIFY(m_workspace->ask(words({"--help"})).out.find("import") != std::string::npos);
+    }
+    void aRunThatMayNotBeReadIsNotMadeASecondTime() {
+        appendTo(file(), versionRecord() + scalarRecord(1, "loss", 1));
+        QVERIFY(import().ok());
+        const auto run = m_workspace->latest();
+        stdfs::permissions(run.runJson(), stdfs::perms::none);
+        {
+            const WithoutOverride asEverybody;
+            if (!asEverybody.works()) QSKIP("root cannot give up reading what it may not read");
+            const auto report = import();
+            QVERIFY2(said(report).find("run.json: Permission denied") != std::string::npos, said(report).c_str());
+        }
+        QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{1});
+        stdfs::permissions(run.runJson(), stdfs::perms::owner_read | stdfs::perms::owner_write);
+        QVERIFY(import().ok());
+        QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{1});
     }
     void aFolderThatMayNotBeReadIsTold() {
         appendTo(logs() / "open/x.tfevents", versionRecord() + scalarRecord(1, "loss", 1));

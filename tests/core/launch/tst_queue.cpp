@@ -8,6 +8,7 @@
 #include "launch/verbs.h"
 #include "keeper_pid.h"
 #include "supervised.h"
+#include "without_override.h"
 
 #include <QtTest/QTest>
 
@@ -269,6 +270,41 @@ private Q_SLOTS:
         QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
     }
 
+    void aFolderOfSessionsThatCannotBeListedCostsNoTurn() {
+        if (!programsAreWithoutOverride()) QSKIP("root cannot give up reading what it may not read");
+        auto hand = busy();
+        put("one");
+        const auto run = runs().front();
+        stdfs::permissions(run.sessions(), stdfs::perms::owner_write | stdfs::perms::owner_exec);
+        hand.reset();
+        QVERIFY(eventually([&] { return queue().read()->entries.empty() || !queue().read()->entries.at(0).why.empty(); }));
+        const auto waits = queue().read()->entries;
+        stdfs::permissions(run.sessions(), stdfs::perms::owner_all);
+        QCOMPARE(waits.size(), std::size_t{1});
+        QVERIFY2(waits.at(0).why.find("sessions: Permission denied") != std::string::npos, waits.at(0).why.c_str());
+        QVERIFY(keeperLeaves());
+        QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
+    }
+
+    // of a full disk, say: each try fails in the same words, and is no reason for the next
+    void whatCannotBeWrittenIsToldOnce() {
+        if (!programsAreWithoutOverride()) QSKIP("root cannot give up writing where it may not write");
+        auto hand = busy();
+        put("one");
+        const auto run = runs().front();
+        stdfs::permissions(run.sessions(), stdfs::perms::owner_read | stdfs::perms::owner_exec);
+        hand.reset();
+        QVERIFY(eventually([&] { return !queue().read()->entries.at(0).why.empty(); }));
+        const std::string why = queue().read()->entries.at(0).why;
+        const std::string wanted = "sessions/1.json: Permission denied";
+        QVERIFY2(why.find(wanted) != std::string::npos, why.c_str());
+        stdfs::permissions(run.sessions(), stdfs::perms::owner_all);
+        QVERIFY(keeperLeaves());
+        QCOMPARE(int(launch::standingOf(run).state), int(State::Completed));
+        const std::string told = *readFile(queue().folder() / "queue.log", 1 << 20);
+        QVERIFY2(told.find(wanted) != std::string::npos && told.find(wanted) == told.rfind(wanted), told.c_str());
+    }
+
     void aDamagedSummaryCostsNoTurn() {
         auto hand = busy();
         put("one");
@@ -304,6 +340,26 @@ private Q_SLOTS:
             const Answer answer = m_workspace->ask({QString::fromLatin1(verb), id});
             QVERIFY2(answer.code != 0 && answer.err.find("waits in the queue") != std::string::npos, answer.err.c_str());
         }
+        hand.reset();
+        QVERIFY(allIs(State::Completed));
+    }
+
+    // that a newer Lathe wrote, or that the disk does not give just now
+    void aQueueThatCannotBeReadDoesNotSayThatARunIsNotInIt() {
+        auto hand = busy();
+        const QString id = put("one");
+        const auto run = runs().front();
+        const std::string whole = *readFile(queue().file(), 1 << 20);
+        QVERIFY(replaceFile(FileSystem::real(), queue().file(), R"({"format": 1000, "entries": []})").ok());
+        for (const char* verb : {"continue", "delete", "stop"}) {
+            const Answer answer = m_workspace->ask({QString::fromLatin1(verb), id});
+            QVERIFY2(answer.code != 0 && answer.err.find("queue.json") != std::string::npos, answer.err.c_str());
+        }
+        const auto standing = launch::standingOf(run);
+        QCOMPARE(int(standing.state), int(State::Queued));
+        QVERIFY2(standing.why.find("queue.json") != std::string::npos, standing.why.c_str());
+        QVERIFY(!rundir::readSession(run, 1)->state);
+        QVERIFY(replaceFile(FileSystem::real(), queue().file(), whole).ok());
         hand.reset();
         QVERIFY(allIs(State::Completed));
     }

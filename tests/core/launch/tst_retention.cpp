@@ -6,6 +6,7 @@
 #include "config/metrics.h"
 #include "fixture_run.h"
 #include "rundir/checkpoint_manifest.h"
+#include "without_override.h"
 
 #include <QTemporaryDir>
 #include <QtTest/QTest>
@@ -109,6 +110,17 @@ private Q_SLOTS:
         QVERIFY(plan.ok());
         QVERIFY(!(*plan)[0].choice.kept());
         QVERIFY((*plan)[1].choice.kept() && (*plan)[2].choice.kept());
+    }
+    /// … and where it cannot be read just now, nothing is decided
+    void whereARecordMayNotBeReadNothingGoes() {
+        for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");
+        m_run->beginSession(2, "roll_back", 1, 10);
+        std::filesystem::permissions(m_run->folder().sessionJson(1), std::filesystem::perms::none);
+        const test::WithoutOverride asEverybody;
+        if (!asEverybody.works()) QSKIP("root cannot give up reading what it may not read");
+        const auto plan = launch::planRetention(m_run->folder(), m_config);
+        QVERIFY(!plan.ok());
+        QVERIFY2(plan.error().text().find("1.json: Permission denied") != std::string::npos, plan.error().text().c_str());
     }
     void whatIsToldIsWhatGoes() {
         for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");

@@ -3,6 +3,7 @@
 #include "launch/scratch.h"
 
 #include "base/file_system.h"
+#include "without_override.h"
 
 #include <QTemporaryDir>
 #include <QtTest/QTest>
@@ -30,6 +31,21 @@ private Q_SLOTS:
             QVERIFY(!stdfs::exists(workspace / "scratch" / "left"));
         }
         QVERIFY(!stdfs::exists(workspace / "scratch"));
+    }
+    // workers of a supervisor that died may still save in it
+    void whoseRunsCannotBeListedIsInUse() {
+        const QTemporaryDir folder;
+        const stdfs::path workspace = folder.path().toStdString(), left = workspace / "scratch" / "left";
+        QVERIFY(makeFolders(FileSystem::real(), left / "runs").ok());
+        QVERIFY(replaceFile(FileSystem::real(), left / "lock", "").ok());
+        stdfs::permissions(left / "runs", stdfs::perms::none);
+        const test::WithoutOverride asEverybody;
+        if (!asEverybody.works()) QSKIP("root cannot give up reading what it may not read");
+        QVERIFY(Scratch::make(workspace).ok());
+        QVERIFY(stdfs::exists(left / "lock"));
+        stdfs::permissions(left / "runs", stdfs::perms::owner_all);
+        QVERIFY(Scratch::make(workspace).ok());
+        QVERIFY(!stdfs::exists(left));
     }
     /// While others make theirs, remove them, and sweep.
     void nobodyRemovesWhatAnotherHasJustMade() {

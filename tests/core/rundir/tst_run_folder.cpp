@@ -137,7 +137,9 @@ private Q_SLOTS:
             QVERIFY(writeSummary(disk(), run, summary).ok());
             summary.id = "new";
             test::FailingFileSystem failing(failAt, true, EIO);
-            const bool written = writeSummary(failing, run, summary).ok();
+            const auto said = writeSummary(failing, run, summary);
+            const bool written = said.ok();
+            if (!written) QVERIFY2(said.error().text().find(run.root().string()) != std::string::npos && said.error().text().find(".tmp-") == std::string::npos, said.error().text().c_str());
             const std::string kept = readSummary(run)->id;
             QVERIFY(kept == "new" || !written);
             QVERIFY(kept == "old" || kept == "new");
@@ -145,6 +147,16 @@ private Q_SLOTS:
             for (const std::string& name : *names) QVERIFY2(name.find(".tmp-") == std::string::npos, name.c_str());
             if (failing.calls() < failAt) break;
         }
+    }
+    // it failed because of its own place, and is told by its own name
+    void whatCannotBeReplacedIsToldByItsName() {
+        const RunFolder run = freshRun();
+        const auto folder = replaceFile(disk(), run.sessions(), "{");
+        QVERIFY(!folder.ok());
+        QCOMPARE(folder.error().sentence, "Cannot replace " + run.sessions().string() + ": Is a directory");
+        const auto nowhere = replaceFile(disk(), run.root() / "gone/summary.json", "{");
+        QVERIFY(!nowhere.ok());
+        QCOMPARE(nowhere.error().sentence, "Cannot create " + (run.root() / "gone/summary.json").string() + ": No such file or directory");
     }
     void aMissingSummaryIsMadeAnew() {
         const RunFolder run = freshRun();
