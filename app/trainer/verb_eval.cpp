@@ -10,9 +10,9 @@
 namespace lathe::trainer {
 
 ExitCode eval(const Options& options) {
-    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
+    const auto found = launch::holdCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
-    const auto answer = launch::askWorker({"eval", "--run", found->first.place().string(), "--checkpoint", found->second});
+    const auto answer = launch::askWorker({"eval", "--run", found->run.place().string(), "--checkpoint", found->folder});
     if (!answer) return fail(options, answer.error());
     if (options.json) {
         nlohmann::json facts = *answer;
@@ -20,7 +20,7 @@ ExitCode eval(const Options& options) {
         printJson(facts);
         return ExitCode::Completed;
     }
-    print(found->second + " of " + displayName(found->first) + ":");
+    print(found->folder + " of " + displayName(found->run) + ":");
     const nlohmann::json metrics = answer->value("metrics", nlohmann::json::object());
     for (const auto& [name, value] : metrics.items()) print("  " + name + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
     for (const nlohmann::json& record : answer->value("records", nlohmann::json::array()))

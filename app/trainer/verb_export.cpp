@@ -15,11 +15,11 @@
 namespace lathe::trainer {
 
 /// RUN@WHICH, or the best checkpoint of RUN, or its newest one where nothing was evaluated.
-static Result<std::pair<rundir::RunFolder, std::string>> chosen(const Options& options) {
-    if (options.target.find('@') != std::string::npos) return launch::findCheckpoint(workspaceOf(options), options.target);
-    auto best = launch::findCheckpoint(workspaceOf(options), options.target + "@best");
+static Result<launch::HeldCheckpoint> chosen(const Options& options) {
+    if (options.target.find('@') != std::string::npos) return launch::holdCheckpoint(workspaceOf(options), options.target);
+    auto best = launch::holdCheckpoint(workspaceOf(options), options.target + "@best");
     if (best || best.error().code != ErrorCode::NotFound) return best;
-    return launch::findCheckpoint(workspaceOf(options), options.target + "@latest");
+    return launch::holdCheckpoint(workspaceOf(options), options.target + "@latest");
 }
 
 /// Why it was this one, where RUN alone was named: "best, eval/accuracy 1 at step 20; newest is 3137".
@@ -49,7 +49,8 @@ ExitCode exportRun(const Options& options) {
     if (!found && found.error().sentence.starts_with(launch::kOwnCheckpoints))
         return fail(options, Error{found.error().code, std::string(launch::kOwnCheckpoints) + ", so there are no weights to export; its curves: lathe-trainer export " + options.target + " --tensorboard", {}, {}});
     if (!found) return fail(options, found.error());
-    const auto& [run, checkpoint] = *found;
+    const rundir::RunFolder& run = found->run;
+    const std::string& checkpoint = found->folder;
     const auto damage = launch::exportCheckpoint(run, checkpoint, weightsOf(options));
     if (!damage) return fail(options, damage.error());
     for (const std::string& bad : *damage) tell(bad + ". The weights are whole and were exported; the run cannot go on from this checkpoint");

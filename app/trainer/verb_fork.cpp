@@ -4,13 +4,19 @@
 #include "sheet.h"
 #include "start.h"
 
+#include <optional>
+#include <utility>
+
 namespace lathe::trainer {
 
 ExitCode fork(const Options& options) {
-    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
-    if (!found) return fail(options, found.error());
-    if (options.dryRun) return tellSheet(options, found->first, launch::GoOn::Fork, found->second);
-    return start(options, launch::prepareFork(workspaceOf(options), found->first, found->second, {options.settings, options.newCurve}));
+    std::optional<launch::HeldCheckpoint> found;
+    if (auto held = launch::holdCheckpoint(workspaceOf(options), options.target)) found.emplace(std::move(*held));
+    else return fail(options, held.error());
+    if (options.dryRun) return tellSheet(options, found->run, launch::GoOn::Fork, found->folder);
+    auto prepared = launch::prepareFork(workspaceOf(options), found->run, found->folder, {options.settings, options.newCurve});
+    found.reset();   // a supervisor in the background would go on holding it
+    return start(options, std::move(prepared));
 }
 
 }  // namespace lathe::trainer

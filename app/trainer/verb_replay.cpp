@@ -44,19 +44,19 @@ static Result<json> replayed(const Options& options, const rundir::RunFolder& ru
 }
 
 ExitCode replay(const Options& options) {
-    const auto what = launch::findCheckpoint(workspaceOf(options), options.target);
+    const auto what = launch::holdCheckpoint(workspaceOf(options), options.target);
     if (!what) return fail(options, what.error());
-    const auto report = replayed(options, what->first, what->second);
+    const auto report = replayed(options, what->run, what->folder);
     if (!report) return fail(options, report.error());
     const bool isExact = report->value("outcome", "") == "continues exactly";
     if (options.json) {
         json out = *report;
-        out["run"] = what->first.name();
-        out["checkpoint"] = what->second;
+        out["run"] = what->run.name();
+        out["checkpoint"] = what->folder;
         out["ok"] = isExact;
         printJson(out);
     } else {
-        print(what->second + " of " + displayName(what->first) + ": " + reportText(*report));
+        print(what->folder + " of " + displayName(what->run) + ": " + reportText(*report));
     }
     return isExact ? ExitCode::Completed : ExitCode::Failed;
 }

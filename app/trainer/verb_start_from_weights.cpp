@@ -4,13 +4,19 @@
 #include "sheet.h"
 #include "start.h"
 
+#include <optional>
+#include <utility>
+
 namespace lathe::trainer {
 
 ExitCode startFromWeights(const Options& options) {
-    const auto found = launch::findCheckpoint(workspaceOf(options), options.target);
-    if (!found) return fail(options, found.error());
-    if (options.dryRun) return tellSheet(options, found->first, launch::GoOn::StartFromWeights, found->second);
-    return start(options, launch::prepareFromWeights(workspaceOf(options), found->first, found->second, options.settings));
+    std::optional<launch::HeldCheckpoint> found;
+    if (auto held = launch::holdCheckpoint(workspaceOf(options), options.target)) found.emplace(std::move(*held));
+    else return fail(options, held.error());
+    if (options.dryRun) return tellSheet(options, found->run, launch::GoOn::StartFromWeights, found->folder);
+    auto prepared = launch::prepareFromWeights(workspaceOf(options), found->run, found->folder, options.settings);
+    found.reset();   // a supervisor in the background would go on holding it
+    return start(options, std::move(prepared));
 }
 
 }  // namespace lathe::trainer

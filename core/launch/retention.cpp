@@ -137,6 +137,7 @@ std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder&
             continue;
         }
         auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), all[i].folder);
+        if (!removed && removed.error().code == ErrorCode::Busy) continue;   // until the next time
         if (removed) removed = writer.markCheckpointDeleted(all[i].folder);
         if (!removed) log::warning(removed.error().text());
     }

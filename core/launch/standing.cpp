@@ -297,6 +297,15 @@ Result<std::pair<RunFolder, std::string>> findCheckpoint(const std::filesystem::
     return find(workspace, reference, true);
 }
 
+Result<HeldCheckpoint> holdCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
+    for (int tries = 1;; ++tries) {   // "latest" may be another one by now
+        LATHE_TRY_ASSIGN(auto found, findCheckpoint(workspace, reference));
+        auto hold = rundir::CheckpointHold::take(found.first.checkpoints() / found.second);
+        if (hold) return HeldCheckpoint{std::move(found.first), std::move(found.second), std::move(*hold)};
+        if (hold.error().code != ErrorCode::NotFound || tries == 20) return std::move(hold).error();
+    }
+}
+
 Result<std::pair<RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference) {
     return find(workspace, reference, false);
 }

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
+#include "rundir/checkpoint_hold.h"
 #include "rundir/run_folder.h"
 
 #include <filesystem>
@@ -113,7 +114,14 @@ Error unreadableSession(const rundir::RunFolder& run, int session, Error error);
 /// "RUN@120", "RUN@s003-000000120", "RUN@best", "RUN@latest" -> run and checkpoint folder name (usable ones only). RUN alone:
 /// its newest one; "best", a step or a folder alone: of the newest run.
 Result<std::pair<rundir::RunFolder, std::string>> findCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
-/// The same, but one that is named by its folder need not be usable.
+/// The same, of a run that may be up: its rule does not remove it while it is held.
+struct HeldCheckpoint {
+    rundir::RunFolder run;
+    std::string folder;
+    rundir::CheckpointHold hold;
+};
+Result<HeldCheckpoint> holdCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
+/// Found as above, but one that is named by its folder need not be usable.
 Result<std::pair<rundir::RunFolder, std::string>> findAnyCheckpoint(const std::filesystem::path& workspace, const std::string& reference);
 /// RUN@best: of the usable checkpoints in this run the best by its metric; NotFound where none was evaluated.
 Result<std::string> bestCheckpoint(const rundir::RunFolder& run);

@@ -2,6 +2,7 @@
 
 #include "base/file_system.h"
 #include "base/log.h"
+#include "rundir/checkpoint_hold.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <string_view>
@@ -54,6 +55,7 @@ Result<void> publishCheckpoint(FileSystem& fs, const stdfs::path& checkpoints, c
 }
 
 Result<void> removeCheckpoint(FileSystem& fs, const stdfs::path& checkpoints, const std::string& name) {
+    LATHE_TRY_ASSIGN(const CheckpointHold alone, CheckpointHold::takeAlone(checkpoints / name));
     const stdfs::path hidden = checkpoints / ("." + name + ".removed");
     if (isThere(hidden)) removeLater(fs, hidden);
     LATHE_TRY(fs.rename(checkpoints / name, hidden));

@@ -24,7 +24,8 @@ constexpr std::uint64_t kSmallFilesBytes = 1u << 20;
 /// stood for before, as far as the disk lets it.
 Result<void> publishCheckpoint(FileSystem& fs, const std::filesystem::path& checkpoints, const std::string& name);
 
-/// Once this has returned ok there is none of that name; what could not be removed of it is for clearUnfinished().
+/// Once this has returned ok there is none of that name; what could not be removed of it is for clearUnfinished(). Busy while
+/// somebody reads it (CheckpointHold).
 Result<void> removeCheckpoint(FileSystem& fs, const std::filesystem::path& checkpoints, const std::string& name);
 
 /// Clears up behind a process that died. What cannot be removed stays, and is logged.

@@ -2,6 +2,7 @@
 #include "rundir/checkpoint_publishing.h"
 
 #include "base/file_system.h"
+#include "rundir/checkpoint_hold.h"
 #include "failing_file_system.h"
 
 #include <QtCore/QTemporaryDir>
@@ -62,6 +63,21 @@ private Q_SLOTS:
         }
     }
 
+    // a fork of a run that is up reads the newest one for a while, and its rule lets that go meanwhile
+    void oneThatIsReadStaysUntilItsReaderLetsGo() {
+        const auto folder = m_checkpoints / "s001-000000010";
+        make("s001-000000010", "x");
+        {
+            const auto first = CheckpointHold::take(folder), second = CheckpointHold::take(folder);
+            QVERIFY(first.ok() && second.ok());
+            const auto removed = removeCheckpoint(FileSystem::real(), m_checkpoints, "s001-000000010");
+            QVERIFY(!removed.ok() && removed.error().code == ErrorCode::Busy);
+            QVERIFY(stdfs::is_directory(folder));
+        }
+        QVERIFY(removeCheckpoint(FileSystem::real(), m_checkpoints, "s001-000000010").ok());
+        const auto late = CheckpointHold::take(folder);
+        QVERIFY(!late.ok() && late.error().code == ErrorCode::NotFound);
+    }
     void whatIsRemovedHasNoNameAlsoWhereItsFilesStay() {
         make("s001-000000010", "x");
         test::FailingFileSystem fs(100, false);
