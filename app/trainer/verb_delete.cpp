@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "launch/verbs.h"
 #include "output.h"
+#include "rundir/trash.h"
 #include "rundir/checkpoint_manifest.h"
 #include "run_facts.h"
 #include "store/history.h"
@@ -20,7 +21,7 @@ namespace lathe::trainer {
 
 using nlohmann::json;
 
-static std::filesystem::path trashOf(const std::filesystem::path& workspace) { return workspace / "trash"; }
+using rundir::trashOf;
 
 static bool isFolder(const std::filesystem::path& place) {
     std::error_code ignored;

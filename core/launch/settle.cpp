@@ -19,6 +19,7 @@
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
+#include "rundir/trash.h"
 #include "store/run_store.h"
 
 #include <chrono>
@@ -102,6 +103,7 @@ Result<RunLock> takeRun(const RunFolder& run, const EndOfLeftovers& how) {
         return busy(run, live ? *live : std::nullopt);
     }
     if (!lock) return std::move(lock).error();
+    if (rundir::isInTrash(run)) return Error{ErrorCode::NotFound, run.name() + " was deleted just now; lathe-trainer restore " + run.name() + " brings it back", {}, {}};
     const auto summary = rundir::readSummary(run);
     if (!summary) LATHE_TRY(refuseUnread(summary.error()));
     LATHE_TRY_ASSIGN(const bool isQueued, summary && summary->state == State::Queued ? Queue::ofThisUser().holds(summary->id) : Result<bool>(false));

@@ -72,6 +72,15 @@ private Q_SLOTS:
         QCOMPARE(rows.size(), std::size_t{2});
         for (const auto& row : rows) QVERIFY2(row.end == "interrupted", row.why.c_str());
     }
+    /// Whoever waited for it would make a session in the trash.
+    void aRunThatWasDeletedMeanwhileIsNotTaken() {
+        const rundir::RunFolder run = endedRun(workspace(), true), held = run.held();
+        stdfs::create_directories(workspace() / "trash");
+        stdfs::rename(run.root(), workspace() / "trash" / run.name());
+        const auto taken = launch::takeRun(held);
+        QVERIFY(!taken.ok() && taken.error().code == ErrorCode::NotFound);
+        QVERIFY2(taken.error().text().find("was deleted just now") != std::string::npos, taken.error().text().c_str());
+    }
     /// Where the disk refused the record of a session, and the run went on.
     void aSessionWithoutAnEndBehindOneThatHasItGetsOneToo() {
         const rundir::RunFolder run = interruptedRun();
