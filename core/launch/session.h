@@ -106,6 +106,7 @@ private:
     void tellUser();
     live::Reply answer(const live::Request& request);
     live::Reply askToStop(bool discard);
+    std::string whatAStopWouldLose() const;
     live::Reply askToPause(bool pause);
     live::Reply askToRelease();
     void releaseOnceSaved();

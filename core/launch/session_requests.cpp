@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/number_text.h"
+#include "launch/disk_outlook.h"
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/json_reader.h"
@@ -44,6 +46,7 @@ Reply Session::answer(const live::Request& request) {
             return askToRelease();
         case Verb::StopAndSave:
         case Verb::Discard:
+            if (const std::string lost = request.verb == Verb::StopAndSave ? whatAStopWouldLose() : std::string(); !lost.empty()) return {0, false, lost, {}};
             reply = askToStop(request.verb == Verb::Discard);
             if (reply.ok) break;
             reply.ok = true;  // what is asked for happens already
@@ -53,6 +56,17 @@ Reply Session::answer(const live::Request& request) {
     tellEvent("asked", reply.text);
     m_summaryDue = true;
     return reply;
+}
+
+/// Where it is plain that it could not save as it leaves. A sentence with what to do, or empty.
+std::string Session::whatAStopWouldLose() const {
+    if (isProgram() || m_control.stop != live::Control::Stop::None) return {};
+    const DiskRoom room = roomOf(m_run.checkpoints());
+    const std::uint64_t needed = writesOf(m_run).nextSave;
+    const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_book->lastSaveProblem().empty();
+    const std::string what = room.isThere && !room.isWritable ? "its disk cannot be written" : !room.isThere || !isFull ? "" : "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")";
+    if (what.empty()) return {};
+    return "It cannot save as it stops, since " + what + ", so it goes on. Mend that and stop it again, or leave without saving: lathe-trainer stop " + m_run.name() + " --discard";
 }
 
 /// Not ok: is stopping that way already.

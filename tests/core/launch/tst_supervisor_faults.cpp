@@ -17,11 +17,12 @@
 using namespace lathe;
 using namespace lathe::test;
 using rundir::State;
+namespace stdfs = std::filesystem;
 
 /// A disk of 8 MB in place of a folder, where this user may mount one.
 class SmallDisk {
 public:
-    explicit SmallDisk(const std::filesystem::path& folder) : m_folder(folder) {
+    explicit SmallDisk(const stdfs::path& folder) : m_folder(folder) {
         m_works = makeFolders(FileSystem::real(), folder).ok() && ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=8m") == 0;
     }
     ~SmallDisk() {
@@ -39,7 +40,7 @@ public:
     }
 
 private:
-    std::filesystem::path m_folder;
+    stdfs::path m_folder;
     bool m_works = false;
 };
 
@@ -49,7 +50,7 @@ class TestSupervisorFaults : public QObject {
     /// A run whose supervisor stands still while its worker makes so many updates and ends; then it goes on to the end.
     /// `meanwhile` is done before those updates.
     rundir::RunFolder afterAStandstill(const Workspace& workspace, const std::function<void(const rundir::RunFolder&)>& meanwhile) {
-        std::filesystem::remove(workspaceFlag());
+        stdfs::remove(workspaceFlag());
         if (workspace.ask({"run", "digits-mlp", "--detach"}).code != 0) qFatal("did not start");
         const auto run = workspace.latest();
         if (!eventually([&] { return pointsOf(run, "train/loss") == 30; })) qFatal("no steps");
@@ -85,7 +86,7 @@ private Q_SLOTS:
     void whatIsLostAllTheSameIsCountedExactly() {
         const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; points 60000; end completed, 0");
         const auto run = afterAStandstill(*workspace, [](const rundir::RunFolder& stopped) {
-            std::filesystem::remove(stopped.spill());  // nowhere to spill to
+            stdfs::remove(stopped.spill());  // nowhere to spill to
             QVERIFY(replaceFile(FileSystem::real(), stopped.spill(), "in the way").ok());
         });
         QVERIFY(launch::standingOf(run).state == State::Completed);
@@ -103,20 +104,20 @@ private Q_SLOTS:
         const auto run = workspace->latest();
         QVERIFY(eventually([&] {  // whoever writes may put one more file in
             std::error_code again;
-            std::filesystem::remove_all(run.root(), again);
-            return !std::filesystem::exists(run.root());
+            stdfs::remove_all(run.root(), again);
+            return !stdfs::exists(run.root());
         }));
         const Answer answer = Workspace::finish(*process);
         QVERIFY2(answer.code > 0, answer.err.c_str());
         QVERIFY2(answer.err.find("The folder of this run was removed") != std::string::npos, answer.err.c_str());
-        QVERIFY(!std::filesystem::exists(run.root()));
+        QVERIFY(!stdfs::exists(run.root()));
     }
     void aFolderThatIsMovedWhileItRunsStaysOneRun() {
         const auto workspace = fresh("train");
         const auto run = running(*workspace);
         const QString id = QString::fromStdString(rundir::readManifest(run)->id);
         const rundir::RunFolder moved(run.root().parent_path() / "renamed");
-        std::filesystem::rename(run.root(), moved.root());
+        stdfs::rename(run.root(), moved.root());
         const std::size_t before = pointsOf(moved, "train/loss");
         QVERIFY(eventually([&] { return pointsOf(moved, "train/loss") > before + 10; }));
         QVERIFY(launch::standingOf(moved).state == State::Running);
@@ -129,8 +130,8 @@ private Q_SLOTS:
         QCOMPARE(stopped.json().value("state", ""), std::string("stopped"));
         QCOMPARE(stopped.json().value("folder", ""), moved.root().string());
         nothingIsLeft(moved);
-        QVERIFY(!std::filesystem::exists(run.root()));
-        QVERIFY(!std::filesystem::exists(moved.database().string() + "-wal"));
+        QVERIFY(!stdfs::exists(run.root()));
+        QVERIFY(!stdfs::exists(moved.database().string() + "-wal"));
         QVERIFY(rundir::readSession(moved, 1)->state == State::Stopped);
         QCOMPARE(std::int64_t(pointsOf(moved, "train/loss")), rundir::readSession(moved, 1)->counters->globalStep.value());
         QVERIFY((*store::RunReader::open(moved.database()))->verify().ok());
@@ -139,7 +140,7 @@ private Q_SLOTS:
     }
     void aFolderThatIsMovedWhileOneWaitsForItsEndIsFollowed() {
         const auto workspace = fresh("points 30; hold " + workspaceFlag() + "; save; end stopped, 4");
-        std::filesystem::remove(workspaceFlag());
+        stdfs::remove(workspaceFlag());
         const auto process = workspace->start({"run", "digits-mlp"});
         QVERIFY(eventually([&] { return !rundir::listRuns(workspace->folder()).empty() && pointsOf(workspace->latest(), "train/loss") == 30; }));
         const auto run = workspace->latest();
@@ -148,7 +149,7 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Stopping; }));
         QVERIFY(eventually([&] { return !attached->readAllStandardError().isEmpty(); }));
         const auto moved = workspace->scratch() / "elsewhere";
-        std::filesystem::rename(run.root(), moved);
+        stdfs::rename(run.root(), moved);
         QVERIFY(replaceFile(FileSystem::real(), workspaceFlag(), "go").ok());
         const Answer stopped = Workspace::finish(*stop), ended = Workspace::finish(*process);
         QVERIFY2(stopped.code == 0 && stopped.out.find("stopped") != std::string::npos, (stopped.out + stopped.err).c_str());
@@ -160,33 +161,33 @@ private Q_SLOTS:
     void aRunKeepsTheMachineAwakeAndLetsGo() {
         const auto workspace = fresh("train");
         const std::string bin = workspace->scratch().string() + "/bin", told = workspace->scratch().string() + "/told";
-        std::filesystem::create_directory(bin);
+        stdfs::create_directory(bin);
         const auto standIn = [&](const std::string& script) {
             QVERIFY(replaceFile(FileSystem::real(), bin + "/systemd-inhibit", "#!/bin/sh\n" + script).ok());
-            std::filesystem::permissions(bin + "/systemd-inhibit", std::filesystem::perms::owner_all);
+            stdfs::permissions(bin + "/systemd-inhibit", stdfs::perms::owner_all);
         };
         standIn("echo $$ \"$@\" > " + told + ".new; mv " + told + ".new " + told + "; exec cat\n");
         workspace->setEnvironment("PATH", bin + ":/usr/bin:/bin");
         const auto inhibitor = [&] { return std::stoll(*readFile(told, 1000)); };
 
         const auto stopped = running(*workspace);
-        QVERIFY(eventually([&] { return std::filesystem::exists(told); }));
+        QVERIFY(eventually([&] { return stdfs::exists(told); }));
         const std::string words = *readFile(told, 1000);
         QVERIFY2(words.find(" --what=sleep --who=Lathe --why=Training digits-mlp --mode=block cat") != std::string::npos, words.c_str());
         QVERIFY(processLives(inhibitor()));
         QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
         QVERIFY(eventually([&] { return !processLives(inhibitor()); }));
 
-        std::filesystem::remove(told);
+        stdfs::remove(told);
         const auto killed = running(*workspace);
-        QVERIFY(eventually([&] { return std::filesystem::exists(told); }));
+        QVERIFY(eventually([&] { return stdfs::exists(told); }));
         ::kill(static_cast<pid_t>((*rundir::readLive(killed))->supervisor.pid), SIGKILL);
         QVERIFY(eventually([&] { return !processLives(inhibitor()); }));
 
-        std::filesystem::remove(told);
+        stdfs::remove(told);
         workspace->setScript("points 5; end completed, 0");
         QCOMPARE(workspace->ask({"run", "digits-mlp", "--set", "run.keep_awake=false"}).code, 0);
-        QVERIFY(!std::filesystem::exists(told));
+        QVERIFY(!stdfs::exists(told));
     }
     void withoutLogindARunSaysSoOnceAndGoesOn_data() {
         QTest::addColumn<bool>("refuses");
@@ -196,12 +197,12 @@ private Q_SLOTS:
     void withoutLogindARunSaysSoOnceAndGoesOn() {
         QFETCH(bool, refuses);
         const auto workspace = fresh("points 5; hold " + workspaceFlag() + "; end completed, 0");
-        std::filesystem::remove(workspaceFlag());
+        stdfs::remove(workspaceFlag());
         const std::string bin = workspace->scratch().string() + "/bin";
-        std::filesystem::create_directory(bin);
+        stdfs::create_directory(bin);
         if (refuses) {
             QVERIFY(replaceFile(FileSystem::real(), bin + "/systemd-inhibit", "#!/bin/sh\nexit 3\n").ok());
-            std::filesystem::permissions(bin + "/systemd-inhibit", std::filesystem::perms::owner_all);
+            stdfs::permissions(bin + "/systemd-inhibit", stdfs::perms::owner_all);
         }
         workspace->setEnvironment("PATH", bin);
         QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
@@ -241,7 +242,7 @@ private Q_SLOTS:
     void aFullDiskStillGetsItsExitRecord() {
         QFETCH(std::size_t, updates);
         const auto workspace = fresh("points 20; hold " + workspaceFlag() + "; points " + std::to_string(updates) + "; end completed, 0");
-        std::filesystem::remove(workspaceFlag());
+        stdfs::remove(workspaceFlag());
         const SmallDisk disk(workspace->folder());
         if (!disk.works()) QSKIP("no right to mount a small disk");
         const auto process = workspace->start({"run", "digits-mlp"});
@@ -262,6 +263,23 @@ private Q_SLOTS:
         QVERIFY(whole || updates > 1000);
         QVERIFY2(whole || standing.why.find("No space left") != std::string::npos || standing.why.find("full") != std::string::npos || ended.err.find("neither recorded") != std::string::npos, standing.why.c_str());
         nothingIsLeft(run);
+    }
+    void aStopThatCouldNotSaveIsRefusedAndLosesNothing() {
+        const auto workspace = fresh("points 20; save; train");
+        const SmallDisk disk(workspace->folder());
+        if (!disk.works()) QSKIP("no right to mount a small disk");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return stdfs::exists(run.checkpoints() / "s001-000000020"); }));
+        QVERIFY(disk.fill(100'000));
+        const Answer refused = workspace->ask({"stop", "latest"});
+        QVERIFY(refused.code != 0);
+        QVERIFY2(refused.err.find("its disk is full") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
+        QVERIFY(rundir::isAlive(launch::standingOf(run).state));
+        QVERIFY(stdfs::remove(workspace->folder() / "filler"));
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+        QVERIFY(launch::standingOf(run).state == State::Stopped);
+        QVERIFY(launch::newestOnLine(run) > "s001-000000020");
     }
     void aDiskWithoutRoomForASessionIsRefusedAndLeftAsItWas() {
         const auto workspace = fresh("points 20; save; end stopped, 4");
