@@ -183,11 +183,10 @@ std::optional<Ended> endedFrom(const live::EventFrame& event) {
 static bool saysNothing(const Error& error) { return error.code == ErrorCode::NotFound || error.code == ErrorCode::Corrupt; }
 
 static Result<std::optional<Ended>> accountInSpill(const rundir::RunFolder& run, int session, int rank) {
-    const auto frames = live::readSpill(run.spill() / live::spillName(session, rank), 1);
-    if (!frames && !saysNothing(frames.error())) return frames.error();
-    for (std::size_t i = frames ? frames->size() : 0; i-- > 0;) {
-        if ((*frames)[i].type != live::FrameType::Event) continue;
-        const auto event = live::decodeEvent((*frames)[i].payload);
+    LATHE_TRY_ASSIGN(const live::Spilled spilled, live::readSpill(run.spill(), session, rank, 1));
+    for (auto frame = spilled.frames.rbegin(); frame != spilled.frames.rend(); ++frame) {
+        if (frame->type != live::FrameType::Event) continue;
+        const auto event = live::decodeEvent(frame->payload);
         auto ended = event && event->session == session ? endedFrom(*event) : std::nullopt;
         if (ended) return ended;
     }

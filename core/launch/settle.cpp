@@ -22,9 +22,10 @@
 #include "rundir/trash.h"
 #include "store/run_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <set>
+#include <map>
 #include <thread>
 
 namespace lathe::launch {
@@ -193,53 +194,49 @@ static void endLeftoverProcesses(const RunFolder& run, const EndOfLeftovers& how
     }
 }
 
-struct SpillPart {
-    int ring = 0;
+struct DamagedSpill {
     std::filesystem::path file;
-    bool isFirst = true;          ///< "s003-r0.spill"; else one that went on after a failed write
+    Error problem;
 };
-static Result<std::vector<SpillPart>> spillsOf(const RunFolder& run, int session) {
-    std::vector<SpillPart> out;
-    const auto names = listFolder(run.spill());
-    if (!names && names.error().code == ErrorCode::NotFound) return out;
-    if (!names) return names.error();
-    for (int ring = 0; ring < 256; ++ring) {
-        const std::string first = live::spillName(session, ring);
-        for (const std::string& name : *names)
-            if (name == first || name.starts_with(first + ".")) out.push_back({ring, run.spill() / name, name == first});
-    }
-    return out;
-}
 
-static void tellDamage(const RunFolder& run, const rundir::SessionRecord& record, const Counters& reached, const Error& problem, store::RunWriter& writer, FrameBook& book) {
+/// Into the supervisor's own ring, behind what is recorded of it.
+static Result<void> tellDamage(const RunFolder& run, const rundir::SessionRecord& record, const Counters& reached, const std::vector<DamagedSpill>& damaged, store::RunWriter& writer, FrameBook& book) {
     const auto config = configOf(run, record.number);
-    const int ring = config ? static_cast<int>(config->parallel.ranks) : 1;   // the supervisor's own
-    const live::EventFrame event{record.number, reached.updateAttempts.value(), reached.globalStep.value(), Clock::system().wallNs(), "warning",
-                                 "Points that were written aside cannot be read and are missing: " + problem.sentence + ". The file is kept in " + run.spill().filename().string() + "/damaged-…", {}};
-    live::Frame frame{live::FrameType::Event, writer.recordedSequence(ring, record.number) + 1, {}};
-    live::encode(event, frame.payload);
-    book.take(ring, frame);
+    const int ring = config ? static_cast<int>(config->parallel.ranks) : 1;
+    live::Frame frame{live::FrameType::Event, writer.recordedSequence(ring, record.number), {}};
+    for (const DamagedSpill& one : damaged) {
+        log::warning(one.problem.text());
+        const live::EventFrame event{record.number, reached.updateAttempts.value(), reached.globalStep.value(), Clock::system().wallNs(), "warning",
+                                     "Points that were written aside cannot be read and are missing: " + one.problem.sentence + ". The file is kept in " + run.spill().filename().string() + "/damaged-…", {}};
+        ++frame.sequence;
+        live::encode(event, frame.payload);
+        book.take(ring, frame);
+    }
+    return book.flush();
 }
 
 /// Where a file cannot be read now it is tried again another time, and nothing is removed. What cannot be understood stays
 /// under another name: it may hold points that stand nowhere else.
 static Result<void> takeInSpill(const RunFolder& run, const rundir::SessionRecord& record, const rundir::Summary& summary, store::RunWriter& writer, FrameBook& book) {
-    LATHE_TRY_ASSIGN(const auto parts, spillsOf(run, record.number));
-    std::set<int> damaged;
-    for (const SpillPart& part : parts) {
-        if (!part.isFirst) continue;
-        const auto frames = live::readSpill(part.file, writer.recordedSequence(part.ring, record.number) + 1);
-        if (frames) for (const live::Frame& frame : *frames) book.take(part.ring, frame);
-        if (frames) continue;
-        LATHE_TRY(refuseUnread(frames.error()));
-        log::warning(frames.error().text());
-        tellDamage(run, record, summary.counters, frames.error(), writer, book);
-        damaged.insert(part.ring);
+    LATHE_TRY_ASSIGN(const auto files, live::spillFiles(run.spill(), record.number));
+    std::vector<DamagedSpill> damaged;
+    std::map<int, std::uint64_t> taken;   // by ring
+    for (const live::SpillFile& part : files) {
+        std::uint64_t& last = taken.try_emplace(part.ring, writer.recordedSequence(part.ring, record.number)).first->second;
+        LATHE_TRY_ASSIGN(auto spilled, live::readSpillFile(part.file, last + 1));
+        for (const live::Frame& frame : spilled.frames) book.take(part.ring, frame);
+        if (!spilled.frames.empty()) last = spilled.frames.back().sequence;
+        if (spilled.damage) damaged.push_back({part.file, std::move(*spilled.damage)});
     }
     LATHE_TRY(book.flush());
-    for (const SpillPart& part : parts)
-        LATHE_TRY(damaged.contains(part.ring) ? disk().rename(part.file, run.spill() / ("damaged-" + part.file.filename().string())) : disk().remove(part.file));
-    return damaged.empty() ? Result<void>() : disk().syncFolder(run.spill());
+    if (!damaged.empty()) LATHE_TRY(tellDamage(run, record, summary.counters, damaged, writer, book));
+    for (const DamagedSpill& one : damaged) LATHE_TRY(disk().rename(one.file, run.spill() / ("damaged-" + one.file.filename().string())));
+    if (!damaged.empty()) LATHE_TRY(disk().syncFolder(run.spill()));
+    for (const live::SpillFile& part : files) {
+        const bool isKept = std::any_of(damaged.begin(), damaged.end(), [&](const DamagedSpill& one) { return one.file == part.file; });
+        if (!isKept) LATHE_TRY(disk().remove(part.file));
+    }
+    return {};
 }
 
 static Result<SessionEnd> endOfLost(const RunFolder& run, int session, const std::optional<Ended>& account) {

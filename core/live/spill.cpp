@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/number_text.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +25,8 @@ constexpr std::uint64_t kSpillMagic = 0x4C5053454854414Cull;  // "LATHESPL"
 constexpr std::uint32_t kSpillVersion = 1;
 constexpr std::size_t kSpillHeaderBytes = 20;
 constexpr std::size_t kRecordHeaderBytes = 16;
-constexpr std::uint64_t kMaxSpillBytes = 16ull << 30;
+constexpr std::uint64_t kMaxSpillBytes = 16ull << 30, kMostSearched = 1ull << 30;
+constexpr int kMostParts = 1000;
 constexpr auto kLookEvery = std::chrono::milliseconds(10);
 constexpr auto kAfterFailure = std::chrono::milliseconds(500);
 
@@ -117,7 +119,7 @@ struct Spiller::Impl {
     Result<void> begin() {
         part.path = folder / spillName(session, ring);
         auto made = FileSystem::real().create(part.path);
-        for (int n = 1; !made.ok() && made.error().code == ErrorCode::Exists && n < 1000; ++n) {
+        for (int n = 1; !made.ok() && made.error().code == ErrorCode::Exists && n < kMostParts; ++n) {
             part.path = folder / (spillName(session, ring) + "." + std::to_string(n));
             made = FileSystem::real().create(part.path);
         }
@@ -163,52 +165,117 @@ Result<void> Spiller::flushAll() {
     return m_impl->flushAll();
 }
 
-static Result<std::vector<Frame>> readOneSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
-    LATHE_TRY_ASSIGN(const std::string content, readFile(file, kMaxSpillBytes));
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(content));
-    ByteReader header(bytes.first(std::min(bytes.size(), kSpillHeaderBytes)));
-    std::vector<Frame> frames;
-    const auto magic = header.get<std::uint64_t>();
-    const auto version = header.get<std::uint32_t>();
-    if (bytes.size() < kSpillHeaderBytes) return frames;  // torn before the first record
-    if (magic != kSpillMagic) return Error{ErrorCode::Corrupt, file.string() + " is not a spill file", {}, {}};
-    if (version > kSpillVersion)
-        return Error{ErrorCode::Version, file.string() + " was written by a newer Lathe; update this one", {}, {}};
-    std::size_t at = kSpillHeaderBytes;
-    while (bytes.size() - at >= kRecordHeaderBytes + sizeof(std::uint64_t)) {
-        ByteReader wire(bytes.subspan(at));
-        const std::size_t length = wire.get<std::uint32_t>();
-        const auto type = static_cast<FrameType>(wire.get<std::uint16_t>());
-        wire.get<std::uint16_t>();
-        const auto sequence = wire.get<std::uint64_t>();
-        if (length > bytes.size() - at - kRecordHeaderBytes - sizeof(std::uint64_t)) break;
-        const auto record = bytes.subspan(at, kRecordHeaderBytes + length);
-        ByteReader tail(bytes.subspan(at + record.size()));
-        if (tail.get<std::uint64_t>() != hash64(record)) break;
-        if (sequence >= fromSequence) {
-            const auto payload = record.subspan(kRecordHeaderBytes);
-            frames.push_back({type, sequence, {payload.begin(), payload.end()}});
-        }
-        at += record.size() + sizeof(std::uint64_t);
+Result<std::vector<SpillFile>> spillFiles(const std::filesystem::path& folder, int session) {
+    std::vector<SpillFile> out;
+    const auto names = listFolder(folder);
+    if (!names && names.error().code == ErrorCode::NotFound) return out;
+    if (!names) return names.error();
+    const std::string begin = spillName(session, 0).substr(0, spillName(session, 0).find("0.spill")), end = ".spill";
+    for (const std::string& name : *names) {
+        const std::size_t dot = name.find(end);
+        if (!name.starts_with(begin) || dot == std::string::npos) continue;
+        const auto ring = readInteger(std::string_view(name).substr(begin.size(), dot - begin.size()));
+        const std::string_view tail = std::string_view(name).substr(dot + end.size());
+        const auto part = tail.empty() ? 0 : tail.front() == '.' ? readInteger(tail.substr(1)) : std::nullopt;
+        if (ring && part && *ring >= 0 && *ring < Segment::kMaxWriters && *part >= 0 && *part < kMostParts) out.push_back({static_cast<int>(*ring), static_cast<int>(*part), folder / name});
     }
-    return frames;
+    std::sort(out.begin(), out.end(), [](const SpillFile& a, const SpillFile& b) { return std::pair(a.ring, a.part) < std::pair(b.ring, b.part); });
+    return out;
 }
 
-Result<std::vector<Frame>> readSpill(const std::filesystem::path& file, std::uint64_t fromSequence) {
-    LATHE_TRY_ASSIGN(std::vector<Frame> frames, readOneSpill(file, fromSequence));
-    // Later parts exist only where writing failed in between.
-    for (int n = 1; n < 1000; ++n) {
-        const std::filesystem::path part = file.string() + "." + std::to_string(n);
-        std::error_code ignored;
-        if (!std::filesystem::exists(part, ignored)) break;
-        LATHE_TRY_ASSIGN(std::vector<Frame> more, readOneSpill(part, frames.empty() ? fromSequence : frames.back().sequence + 1));
-        std::move(more.begin(), more.end(), std::back_inserter(frames));
+namespace {
+
+struct Record {
+    FrameType type = FrameType::Points;
+    std::uint64_t sequence = 0;
+    std::span<const std::byte> payload;
+    std::size_t bytes = 0;            ///< of all of it
+};
+
+bool runsPastTheEnd(std::span<const std::byte> bytes) {
+    constexpr std::size_t kLeast = kRecordHeaderBytes + sizeof(std::uint64_t);
+    return bytes.size() < kLeast || ByteReader(bytes).get<std::uint32_t>() > bytes.size() - kLeast;
+}
+
+/// The whole record that begins here, if one does.
+std::optional<Record> recordAt(std::span<const std::byte> bytes) {
+    if (runsPastTheEnd(bytes)) return std::nullopt;
+    ByteReader wire(bytes);
+    const std::size_t length = wire.get<std::uint32_t>();
+    Record record;
+    record.type = static_cast<FrameType>(wire.get<std::uint16_t>());
+    wire.get<std::uint16_t>();
+    record.sequence = wire.get<std::uint64_t>();
+    const auto hashed = bytes.first(kRecordHeaderBytes + length);
+    record.payload = hashed.subspan(kRecordHeaderBytes);
+    record.bytes = hashed.size() + sizeof(std::uint64_t);
+    if (ByteReader(bytes.subspan(hashed.size())).get<std::uint64_t>() != hash64(hashed)) return std::nullopt;
+    return record;
+}
+
+/// How far behind the beginning of `bytes` the next whole record begins; at their end where there is none. Looks only so far
+/// that a file made for it cannot keep its reader busy.
+std::size_t nextRecord(std::span<const std::byte> bytes) {
+    std::uint64_t work = 0;
+    for (std::size_t at = 1; at < bytes.size() && work < kMostSearched; ++at) {
+        const auto rest = bytes.subspan(at);
+        if (runsPastTheEnd(rest)) continue;
+        work += ByteReader(rest).get<std::uint32_t>() + kRecordHeaderBytes;
+        if (recordAt(rest)) return at;
     }
-    return frames;
+    return bytes.size();
+}
+
+}  // namespace
+
+Result<Spilled> readSpillFile(const std::filesystem::path& file, std::uint64_t fromSequence) {
+    const auto content = readFile(file, kMaxSpillBytes);
+    if (!content && content.error().code == ErrorCode::Corrupt) return Spilled{{}, content.error()};
+    if (!content) return content.error();
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(*content));
+    Spilled out;
+    if (bytes.size() < kSpillHeaderBytes) return out;  // torn before the first record
+    ByteReader header(bytes);
+    const auto magic = header.get<std::uint64_t>();
+    const auto version = header.get<std::uint32_t>();
+    if (magic != kSpillMagic) out.damage = Error{ErrorCode::Corrupt, file.string() + " is not a spill file", {}, {}};
+    if (out.damage) return out;
+    if (version > kSpillVersion)
+        return Error{ErrorCode::Version, file.string() + " was written by a newer Lathe; update this one", {}, {}};
+    for (std::size_t at = kSpillHeaderBytes; at < bytes.size();) {
+        const auto rest = bytes.subspan(at);
+        if (const auto record = recordAt(rest)) {
+            at += record->bytes;
+            if (record->sequence < fromSequence) continue;
+            out.frames.push_back({record->type, record->sequence, {record->payload.begin(), record->payload.end()}});
+            fromSequence = record->sequence + 1;
+            continue;
+        }
+        const std::size_t next = nextRecord(rest);
+        const bool isEmpty = std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });   // room that was never written to
+        const bool isTorn = next == rest.size() && (isEmpty || runsPastTheEnd(rest));
+        if (!isTorn && !out.damage) out.damage = Error{ErrorCode::Corrupt, file.string() + " is damaged at byte " + std::to_string(at), {}, {}};
+        at += next;
+    }
+    return out;
+}
+
+Result<Spilled> readSpill(const std::filesystem::path& folder, int session, int ring, std::uint64_t fromSequence) {
+    LATHE_TRY_ASSIGN(const auto files, spillFiles(folder, session));
+    Spilled all;
+    for (const SpillFile& part : files) {
+        if (part.ring != ring) continue;
+        auto one = readSpillFile(part.file, all.frames.empty() ? fromSequence : all.frames.back().sequence + 1);
+        if (!one && one.error().code == ErrorCode::NotFound) continue;   // taken in meanwhile
+        if (!one) return std::move(one).error();
+        std::move(one->frames.begin(), one->frames.end(), std::back_inserter(all.frames));
+        if (one->damage && !all.damage) all.damage = std::move(one->damage);
+    }
+    return all;
 }
 
 RingFeed::RingFeed(const Segment& segment, int ring, std::filesystem::path folder, int session, std::uint64_t fromSequence)
-    : m_segment(segment), m_ring(ring), m_file(std::move(folder) / spillName(session, ring)),
+    : m_segment(segment), m_ring(ring), m_folder(std::move(folder)), m_session(session),
       m_reader(segment.reader(ring, fromSequence)), m_next(std::max<std::uint64_t>(fromSequence, 1)) {}
 
 RingFeed::Batch RingFeed::read(std::size_t maxBytes, bool final) {
@@ -220,10 +287,11 @@ RingFeed::Batch RingFeed::read(std::size_t maxBytes, bool final) {
                 m_held.erase(m_held.begin(), it);
                 return batch;
             }
-            auto spilled = readSpill(m_file, m_next);
-            if (!spilled.ok() && spilled.error().code != ErrorCode::NotFound) log::error(spilled.error().text());
+            auto spilled = readSpill(m_folder, m_session, m_ring, m_next);
+            if (!spilled.ok()) log::error(spilled.error().text());
+            else if (spilled->damage) log::error(spilled->damage->text());
             if (spilled.ok())
-                for (Frame& frame : *spilled) {
+                for (Frame& frame : spilled->frames) {
                     if (frame.sequence >= it->sequence || frame.sequence < m_next) continue;
                     batch.lost += frame.sequence - m_next;
                     m_next = frame.sequence + 1;

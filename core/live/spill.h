@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,24 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// All whole frames of a spill file in order, from `fromSequence` on; what follows a torn or damaged record is left out.
-Result<std::vector<Frame>> readSpill(const std::filesystem::path& file, std::uint64_t fromSequence);
+/// One file of what was written aside.
+struct SpillFile {
+    int ring = 0;
+    int part = 0;                     ///< 0: "s003-r0.spill"; 1, 2 …: "s003-r0.spill.1", which went on after a failed write
+    std::filesystem::path file;
+};
+/// Those of a session that lie in its run's spill folder, in order of ring and part; also where earlier parts are gone.
+Result<std::vector<SpillFile>> spillFiles(const std::filesystem::path& folder, int session);
+
+struct Spilled {
+    std::vector<Frame> frames;        ///< whole ones in order, each once
+    std::optional<Error> damage;      ///< what cannot be understood: what is whole before and behind it is in `frames`
+};
+/// From `fromSequence` on. A record that was torn off at the end of a file is no damage. The error is of a file that cannot be
+/// read just now, or that a newer program wrote.
+Result<Spilled> readSpillFile(const std::filesystem::path& file, std::uint64_t fromSequence);
+/// The same of all files of a ring; nothing where there is none.
+Result<Spilled> readSpill(const std::filesystem::path& folder, int session, int ring, std::uint64_t fromSequence);
 
 /// The recorder's view of one ring: frames in order and without doubles, from the ring, and where that was overwritten
 /// from the spill file. What neither has is counted, once. Thread: one.
@@ -56,7 +73,8 @@ public:
 private:
     const Segment& m_segment;
     int m_ring;
-    std::filesystem::path m_file;
+    std::filesystem::path m_folder;
+    int m_session;
     RingReader m_reader;
     std::uint64_t m_next;                ///< sequence expected next
     std::vector<Frame> m_held;           ///< read from the ring, behind a gap that is not settled yet

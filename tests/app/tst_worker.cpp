@@ -189,13 +189,14 @@ private Q_SLOTS:
         QCOMPARE(run.exitCode(), static_cast<int>(ExitCode::Interrupted));
         QVERIFY(!run.newestCheckpoint().empty());
         const auto recorded = run.currentControl().recordedSeq.at(0);
-        const auto spilled = live::readSpill(run.folder.spill() / live::spillName(1, 0), 1);
-        QVERIFY(spilled.ok());
-        QVERIFY(!spilled->empty());
-        QVERIFY(spilled->front().sequence <= recorded + 1);
-        QVERIFY(spilled->back().type == live::FrameType::Event);
-        QCOMPARE(live::decodeEvent(spilled->back().payload)->kind, std::string("ended"));
-        for (std::size_t i = 1; i < spilled->size(); ++i) QCOMPARE((*spilled)[i].sequence, (*spilled)[i - 1].sequence + 1);
+        const auto spilled = live::readSpill(run.folder.spill(), 1, 0, 1);
+        QVERIFY(spilled.ok() && !spilled->damage);
+        const std::vector<live::Frame>& frames = spilled->frames;
+        QVERIFY(!frames.empty());
+        QVERIFY(frames.front().sequence <= recorded + 1);
+        QVERIFY(frames.back().type == live::FrameType::Event);
+        QCOMPARE(live::decodeEvent(frames.back().payload)->kind, std::string("ended"));
+        for (std::size_t i = 1; i < frames.size(); ++i) QCOMPARE(frames[i].sequence, frames[i - 1].sequence + 1);
     }
 
     void stoppedRecorderDoesNotStopTraining() {
@@ -209,7 +210,7 @@ private Q_SLOTS:
         QCOMPARE(run.exitCode(), 0);
         QCOMPARE(run.rows().size(), std::size_t(40));
         QCOMPARE(run.newestCheckpoint(), std::string("s001-000000040"));
-        QVERIFY(!live::readSpill(run.folder.spill() / live::spillName(1, 0), 1)->empty());
+        QVERIFY(!live::readSpill(run.folder.spill(), 1, 0, 1)->frames.empty());
     }
 
     void damagedCheckpointIsRefusedByName() {

@@ -8,8 +8,6 @@
 #include "launch/retention.h"
 #include "launch/session_row.h"
 #include "launch/write_end.h"
-#include "live/segment.h"
-#include "live/spill.h"
 #include "ring_script.h"
 
 #include <algorithm>
@@ -124,28 +122,10 @@ inline Operation rollingBack() {
             }};
 }
 
-constexpr int kSpilledRows = 20;
-
-/// Rows that the worker put aside because nobody recorded them any more.
-inline void spillRows(const RunFolder& run) {
-    live::Segment::Shape shape{1, 1u << 16};
-    shape.lastSequence = (*store::RunReader::open(run.database()))->recordedSequence(0, 1);
-    const auto segment = std::move(live::Segment::create(shape, "t")).value();
-    std::vector<std::byte> buffer;
-    live::encode(live::SeriesFrame{1, "train/loss", ""}, buffer);
-    static_cast<void>(segment->write(0, live::FrameType::Series, buffer));
-    for (int i = kRecordedRows + 1; i <= kRecordedRows + kSpilledRows; ++i) {
-        live::encode(live::PointsFrame{1, i, i, i * 1000, 1'700'000'000'000'000'000 + i, {{1, 1.0 / i}}}, buffer);
-        static_cast<void>(segment->write(0, live::FrameType::Points, buffer));
-    }
-    live::Spiller spiller(*segment, 0, run.spill(), 1);
-    if (!spiller.flushAll().ok()) std::abort();
-}
-
 /// A supervisor was killed in the middle: live.json, a write-ahead log, spill, temporary files, an unfinished checkpoint.
 inline void interrupted(const stdfs::path& workspace) {
     const RunFolder run = endedRun(workspace, false);
-    spillRows(run);
+    spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows);
     rundir::LiveRecord live;
     live.session = 1;
     live.supervisor = {launch::hostName(), "a boot long ago", 4'000'000, 1, "x"};

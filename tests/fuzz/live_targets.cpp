@@ -105,13 +105,13 @@ std::vector<std::string> frameSeeds() {
     return all;
 }
 
-/// What is behind a damaged record is left out; every frame that comes back is one that was written.
+/// What is damaged is left out; every frame that comes back is one that was written.
 bool readSpill(Input input) {
     static const Bytes payload = pointsPayload();
-    const auto frames = live::readSpill(memory().put("s001-r0.spill", input), 1);
-    if (!frames.ok()) return false;
-    for (const live::Frame& frame : *frames) promise(frame.payload == payload && frame.type == live::FrameType::Points, "a spilled frame is one that was written");
-    return !frames->empty();
+    const auto spilled = live::readSpillFile(memory().put("s001-r0.spill", input), 1);
+    if (!spilled.ok()) return false;
+    for (const live::Frame& frame : spilled->frames) promise(frame.payload == payload && frame.type == live::FrameType::Points, "a spilled frame is one that was written");
+    return !spilled->frames.empty();
 }
 std::vector<std::string> spillSeeds() {
     auto segment = live::Segment::create({1, 1u << 16, 0}, "fuzz-1");

@@ -5,13 +5,18 @@
 #include "config/config.h"
 #include "fixture_run.h"
 #include "launch/verbs.h"
+#include "live/segment.h"
+#include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/history.h"
 #include "store/run_store.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace lathe::test {
 
@@ -38,6 +43,27 @@ inline rundir::RunFolder endedRun(const std::filesystem::path& workspace, bool e
     if (ended) run.endSession(rundir::State::Stopped, "asked");
     run.closeWriter();
     return run.folder();
+}
+
+constexpr int kSpilledRows = 20;
+
+/// Updates first … last that the worker of a session put aside because nobody recorded them any more: with frames behind those
+/// that are recorded, and `after` more. Gives how many those are now.
+inline std::uint64_t spillRows(const rundir::RunFolder& run, int first, int last, std::uint64_t after = 0, int session = 1, int ring = 0) {
+    live::Segment::Shape shape{ring + 1, 1u << 16};
+    const std::uint64_t recorded = (*store::RunReader::open(run.database()))->recordedSequence(ring, session);
+    if (ring == 0) shape.lastSequence = recorded + after;
+    const auto segment = std::move(live::Segment::create(shape, "t")).value();
+    std::vector<std::byte> buffer;
+    live::encode(live::SeriesFrame{1, "train/loss", ""}, buffer);
+    static_cast<void>(segment->write(ring, live::FrameType::Series, buffer));
+    for (int i = first; i <= last; ++i) {
+        live::encode(live::PointsFrame{session, i, i, i * 1000, 1'700'000'000'000'000'000 + i, {{1, 1.0 / i}}}, buffer);
+        static_cast<void>(segment->write(ring, live::FrameType::Points, buffer));
+    }
+    live::Spiller spiller(*segment, ring, run.spill(), session);
+    if (!spiller.flushAll().ok()) std::abort();
+    return segment->lastSequence(ring) - recorded;
 }
 
 inline rundir::RunFolder onlyRun(const std::filesystem::path& workspace) {

@@ -8,6 +8,7 @@
 #include "launch/resume_sheet.h"
 #include "launch/session_end.h"
 #include "launch/session_row.h"
+#include "launch/undo.h"
 #include "launch/write_end.h"
 #include "live/spill.h"
 
@@ -42,6 +43,42 @@ class TestSettle : public QObject {
     static void settle(const rundir::RunFolder& run) {
         const auto taken = launch::takeRun(run);
         if (!taken.ok()) QFAIL(taken.error().text().c_str());
+    }
+
+    static void refuses(const rundir::RunFolder& run) {
+        const auto taken = launch::takeRun(run);
+        QVERIFY(!taken.ok());
+    }
+    static std::size_t warningsOf(const rundir::RunFolder& run) {
+        const auto events = (*store::RunReader::open(run.database()))->events().value();
+        return static_cast<std::size_t>(std::count_if(events.begin(), events.end(), [](const store::EventRow& row) { return row.event.kind == "warning" && row.event.text.find("written aside cannot be read") != std::string::npos; }));
+    }
+    static void flip(const stdfs::path& file, std::size_t at) {
+        std::string content = readFile(file, 1u << 20).value();
+        content.at(at) = static_cast<char>(content.at(at) ^ 1);
+        if (!replaceFile(disk(), file, content).ok()) qFatal("flip");
+    }
+    static stdfs::path spillOf(const rundir::RunFolder& run, int ring = 0, const char* tail = "") { return run.spill() / (live::spillName(1, ring) + tail); }
+    static stdfs::path keptOf(const rundir::RunFolder& run, int ring = 0, const char* tail = "") { return run.spill() / ("damaged-" + live::spillName(1, ring) + tail); }
+    /// A roll-back to update 20 whose supervisor was killed: all that the summary knows is where it began.
+    rundir::RunFolder lostRollBack() const {
+        const rundir::RunFolder run = endedRun(workspace());
+        rundir::SessionRecord first = rundir::readSession(run, 1).value();
+        first.counters = Counters{};
+        first.counters->updateAttempts = UpdateAttempt(kRecordedRows);
+        first.counters->globalStep = GlobalStep(kRecordedRows);
+        if (!rundir::writeSession(disk(), run, first).ok()) qFatal("session 1");
+        { const auto prepared = launch::prepareRollBack(run, "s001-000000020", {}); if (!prepared.ok()) qFatal("%s", prepared.error().text().c_str()); }
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.sessions = 2;
+        summary.state = State::Running;
+        summary.counters = rundir::readCheckpoint(run.checkpoints() / "s001-000000020")->counters;
+        rundir::LiveRecord live;
+        live.session = 2;
+        live.supervisor = {launch::hostName(), launch::bootId(), 4'000'000, 1, "x"};
+        const auto writer = store::RunWriter::open(run.database());
+        if (!rundir::writeSummary(disk(), run, summary).ok() || !rundir::writeLive(disk(), run, live).ok() || !(*writer)->beginSession(launch::rowOf(*rundir::readSession(run, 2))).ok()) qFatal("roll-back");
+        return run;
     }
 
     static void writeSpill(const stdfs::path& file, std::string_view magic, std::uint32_t version) {
@@ -157,6 +194,84 @@ private Q_SLOTS:
         QVERIFY(std::any_of(events.begin(), events.end(), [](const store::EventRow& row) { return row.event.kind == "warning" && row.event.text.find("written aside cannot be read") != std::string::npos; }));
         settle(run);
         QVERIFY(stdfs::exists(run.spill() / ("damaged-" + live::spillName(1, 0))));
+    }
+    void ofADamagedSpillAllThatIsWholeIsTakenIn() {
+        const rundir::RunFolder run = interruptedRun();
+        spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows);
+        flip(spillOf(run), 20 + stdfs::file_size(spillOf(run)) / 2);
+        settle(run);
+        QCOMPARE(warningsOf(run), std::size_t{1});
+        QVERIFY(stdfs::exists(keptOf(run)));
+        QCOMPARE((*store::RunReader::open(run.database()))->points("train/loss", store::RunReader::Line::All)->size(), static_cast<std::size_t>(kRecordedRows + kSpilledRows - 1));
+    }
+    void aTornEndOfASpillIsNoDamage() {
+        const rundir::RunFolder run = interruptedRun();
+        spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows);
+        stdfs::resize_file(spillOf(run), stdfs::file_size(spillOf(run)) - 3);
+        settle(run);
+        QCOMPARE(warningsOf(run), std::size_t{0});
+        QVERIFY(stdfs::is_empty(run.spill()));
+        QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows - 1);
+    }
+    void damageOfEachFileIsTold() {
+        const rundir::RunFolder run = interruptedRun();
+        for (const int ring : {0, 1}) writeSpill(spillOf(run, ring), "no spill", 1);
+        settle(run);
+        QCOMPARE(warningsOf(run), std::size_t{2});
+        QVERIFY(stdfs::exists(keptOf(run, 0)) && stdfs::exists(keptOf(run, 1)));
+    }
+    /// The supervisor's ring is that behind the ranks': number 1.
+    void damageIsToldBehindWhatOtherRingsLeft() {
+        const rundir::RunFolder run = interruptedRun();
+        writeSpill(spillOf(run, 0), "no spill", 1);
+        spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows, 0, 1, 1);
+        settle(run);
+        QCOMPARE(warningsOf(run), std::size_t{1});
+        QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
+    }
+    void aPartWhoseFirstOneIsGoneIsTakenInToo() {
+        const rundir::RunFolder run = interruptedRun();
+        const std::uint64_t before = spillRows(run, kRecordedRows + 1, kRecordedRows + 10);
+        spillRows(run, kRecordedRows + 11, kRecordedRows + kSpilledRows, before);
+        QVERIFY(stdfs::exists(spillOf(run, 0, ".1")));
+        stdfs::rename(spillOf(run), keptOf(run));   // as far as a settling had come
+        settle(run);
+        QCOMPARE((*store::RunReader::open(run.database()))->points("train/loss", store::RunReader::Line::All)->size(), static_cast<std::size_t>(kRecordedRows + 10));
+        QVERIFY(stdfs::exists(keptOf(run)) && !stdfs::exists(spillOf(run, 0, ".1")));
+    }
+    void aPartThatCannotBeReadNowStays() {
+        const rundir::RunFolder run = interruptedRun();
+        const std::uint64_t before = spillRows(run, kRecordedRows + 1, kRecordedRows + 10);
+        spillRows(run, kRecordedRows + 11, kRecordedRows + kSpilledRows, before);
+        const stdfs::path part = spillOf(run, 0, ".1"), aside = workspace() / "aside";
+        stdfs::rename(part, aside);
+        stdfs::create_symlink(part, part);   // it leads nowhere and cannot be read
+        refuses(run);
+        QVERIFY(stdfs::is_symlink(part) && stdfs::exists(spillOf(run)));
+        stdfs::remove(part);
+        stdfs::rename(aside, part);
+        settle(run);
+        QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
+        QVERIFY(stdfs::is_empty(run.spill()));
+    }
+    /// Where it is cut off while the records of the restarts are marked.
+    void anUndoingThatWasCutOffGoesOn() {
+        const rundir::RunFolder run = lostRollBack();
+        rundir::SessionRecord first = rundir::readSession(run, 2).value();
+        first.state = State::Killed;
+        first.counters = rundir::readCheckpoint(run.checkpoints() / "s001-000000020")->counters;
+        QVERIFY(rundir::writeSession(disk(), run, first).ok());
+        QCOMPARE(launch::planRestart(run, false).value().session, 3);
+        const auto place = rundir::readSession(run, 1).value();
+        first.undone = true;
+        first.parentSession = 1;
+        first.parentAttempt = place.counters->updateAttempts.value();
+        first.counters = place.counters;
+        QVERIFY(rundir::writeSession(disk(), run, first).ok());
+        settle(run);
+        QVERIFY(rundir::readSession(run, 3)->undone);
+        QCOMPARE(launch::standingSession(run), 1);
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000050"));
     }
     /// Whatever pid stands in their names: this process lives.
     void temporaryFilesGoButThoseOfAWriterThatIsAtIt() {
