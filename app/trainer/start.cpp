@@ -124,6 +124,7 @@ static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
     const std::string id = resultJson(run).value("run", "");
     for (std::size_t i = 0; state && i < state->entries.size(); ++i)
         if (state->entries[i].run == id) tell("It waits at place " + std::to_string(i + 1) + " of the queue (lathe-trainer queue)");
+    if (const std::string note = launch::stoppedKeeperNote(queue); !note.empty()) tell(note);
     const auto manifest = rundir::readManifest(run);
     print((manifest ? manifest->id : std::string("?")) + " " + run.place().string());
     return ExitCode::Completed;

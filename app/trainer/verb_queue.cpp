@@ -103,12 +103,13 @@ static void list(const Options& options, const Queue& queue, const QueueState& s
             entries.push_back({{"place", i + 1}, {"run", entry.run}, {"name", nameOf(entry)}, {"folder", entry.folder.string()},
                                {"session", entry.session}, {"held", entry.held}, {"why", entry.why}, {"waits", waitText(i)}});
         }
-        return printJson({{"entries", entries}, {"after_failure", state.holdAfterFailure ? "hold" : "go on"}, {"keeper", queue.keeperIsUp()}});
+        return printJson({{"entries", entries}, {"after_failure", state.holdAfterFailure ? "hold" : "go on"}, {"keeper", queue.keeperIsUp()}, {"keeper_note", launch::stoppedKeeperNote(queue)}});
     }
     if (state.entries.empty()) print("Nothing waits; lathe-trainer run CONFIG --queue puts a run in");
     for (std::size_t i = 0; i < state.entries.size(); ++i)
         print(std::to_string(i + 1) + "  " + state.entries[i].run + "  " + nameOf(state.entries[i]) + "  " + waitText(i));
     if (state.holdAfterFailure) print("When a run fails, those behind it are held.");
+    if (const std::string note = launch::stoppedKeeperNote(queue); !note.empty()) print(note);
 }
 
 ExitCode queue(const Options& options) {

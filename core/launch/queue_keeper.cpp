@@ -4,10 +4,12 @@
 #include "base/file_system.h"
 #include "base/lasting.h"
 #include "base/log.h"
+#include "base/number_text.h"
 #include "config/config.h"
 #include "launch/apart.h"
 #include "launch/command_facts.h"
 #include "launch/device_lock.h"
+#include "launch/identity.h"
 #include "launch/queue_waits.h"
 #include "launch/recurring_problem.h"
 #include "launch/signal_feed.h"
@@ -310,6 +312,19 @@ ExitCode keepQueue(const Queue& queue, int readyFd) {
     }
     if (readyFd >= 0 && ::write(readyFd, "+", 1) != 1) log::warning("Nobody waits for the keeper of the queue");
     return QueueKeeper(queue, std::move(*lock), std::move(*signals)).work();
+}
+
+/// Its lock tells nobody's pid: the process that has the file open is looked for.
+std::string stoppedKeeperNote(const Queue& queue) {
+    if (!queue.keeperIsUp()) return {};
+    const auto names = listFolder("/proc");
+    for (std::size_t i = 0; names && i < names->size(); ++i) {
+        const auto pid = readInteger((*names)[i]);
+        const auto who = pid ? identityOf(*pid, {}) : std::nullopt;
+        const auto process = who ? VerifiedProcess::find(*who) : std::nullopt;
+        if (process && process->isStopped() && process->hasOpen(queue.keeperLock())) return "Nothing starts from the queue: its keeper, " + stoppedNote(*who);
+    }
+    return {};
 }
 
 Result<void> startKeeper(const Queue& queue) {

@@ -17,6 +17,8 @@ namespace lathe::launch {
 /// One byte is written to `readyFd` (if it is one) when this process is the keeper.
 ExitCode keepQueue(const Queue& queue, int readyFd = -1);
 
+/// Why nothing starts although there is a keeper: it is stopped, and how it goes on. Empty where it is not.
+std::string stoppedKeeperNote(const Queue& queue);
 /// Starts a keeper in the background where there is work and none is up.
 Result<void> startKeeper(const Queue& queue);
 /// Whether the systemd of this user answers, which would take the queue up after a restart of the machine.

@@ -290,6 +290,10 @@ void Session::noticeRemoval() {
 HangDoctor::Beats Session::beats() const {
     HangDoctor::Beats beats;
     for (int rank = 0; m_workers && rank < world(); ++rank) beats.push_back(m_workers->end(rank) ? std::nullopt : m_segment->heartbeat(rank));
+    if (!beats.empty() && beats.front()) {   // its points come with each update, its beats ten times a second
+        beats.front()->attempt = std::max(beats.front()->attempt, m_book->lastAttempt());
+        beats.front()->step = std::max(beats.front()->step, m_book->lastStep());
+    }
     return beats;
 }
 

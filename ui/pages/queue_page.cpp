@@ -186,9 +186,10 @@ void QueuePage::refresh() {
     m_content->setCurrentIndex(now.runs.empty() ? kEmpty : kTable);
     m_policy->setCurrentIndex(now.holdsAfterFailure ? 1 : 0);
     const bool alone = m_context.queue.isLeftAlone();
-    m_notice->setVisible(alone || !now.problem.isEmpty());
-    m_wake->setVisible(now.problem.isEmpty());
-    m_noticeText->setText(!now.problem.isEmpty() ? now.problem : tr("The keeper of the queue is not at work, so nothing starts by itself. Runs that are up are not touched by that."));
+    const QString& problem = now.problem.isEmpty() ? now.keeperNote : now.problem;
+    m_notice->setVisible(alone || !problem.isEmpty());
+    m_wake->setVisible(problem.isEmpty());
+    m_noticeText->setText(!problem.isEmpty() ? problem : tr("The keeper of the queue is not at work, so nothing starts by itself. Runs that are up are not touched by that."));
     if (const int row = m_model.rowOf(m_selected); row >= 0 && m_table->currentIndex().row() != row) {
         m_restoring = true;
         m_table->selectRow(row);

@@ -1,5 +1,6 @@
 #include "session/queue_feed.h"
 
+#include "launch/queue_keeper.h"
 #include "session/background.h"
 #include "session/qt_text.h"
 
@@ -31,6 +32,7 @@ Stamp stampOf(const std::filesystem::path& file) {
 struct Look {
     Stamp stamp;
     bool keeperIsUp = false;
+    QString keeperNote;
     bool isSame = false;   // the file did not change: only the keeper was looked at
     QueueNow now;
 };
@@ -56,6 +58,7 @@ Look lookAt(const std::filesystem::path& workspace, const Stamp& known, bool who
     Look look;
     look.stamp = stampOf(queue.file());
     look.keeperIsUp = queue.keeperIsUp();
+    look.keeperNote = toQt(launch::stoppedKeeperNote(queue));
     look.isSame = !whole && look.stamp == known;
     if (look.isSame) return look;
     look.now.keeperIsUp = look.keeperIsUp;
@@ -85,6 +88,7 @@ struct QueueFeed::Impl {
         stamp = found.stamp;
         QueueNow next = found.isSame ? now : std::move(found.now);
         next.keeperIsUp = found.keeperIsUp;
+        next.keeperNote = found.keeperNote;
         if (!next.problem.isEmpty()) next.runs = now.runs;
         if (next == now && !first) return;
         now = std::move(next);

@@ -30,6 +30,7 @@ struct QueueNow {
     std::vector<QueuedRun> runs;   ///< in order
     bool holdsAfterFailure = false;
     bool keeperIsUp = false;
+    QString keeperNote;            ///< where it is stopped: how it goes on
     QString problem;               ///< why the queue cannot be read; `runs` is as it was before
     bool operator==(const QueueNow&) const = default;
 };
