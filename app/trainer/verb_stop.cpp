@@ -130,12 +130,20 @@ static std::string workText(const json& status) {
            + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1));
 }
 
+/// The session has ended, and somebody has taken the run up again since.
+static std::optional<rundir::SessionRecord> endBefore(const rundir::RunFolder& run, int session) {
+    if (rundir::newestSession(run) <= session) return std::nullopt;
+    auto record = rundir::readSession(run, session);
+    return record && record->state ? std::optional(std::move(*record)) : std::nullopt;
+}
+
 /// Tells each stage until the last process is gone. What was asked for is done only where the run ended in order: whoever shuts
 /// the machine down after a stop must learn that nothing was saved.
 static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& run, ControlClient& client, const json& facts) {
     std::optional<launch::StopStage> stage;
+    const int session = rundir::newestSession(run);
     Waiting waiting(options);
-    while (rundir::RunLock::isHeld(run.lock())) {
+    while (rundir::RunLock::isHeld(run.lock()) && !endBefore(run, session)) {
         const json status = statusOf(client);
         if (const auto now = stoppingOf(status)) {
             const bool isNew = stage && now->stage != *stage;
@@ -147,7 +155,8 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    const auto standing = launch::standingOf(run);
+    auto standing = launch::standingOf(run);
+    if (const auto ended = endBefore(run, session)) standing = {*ended->state, (ended->why.empty() ? "" : ended->why + ". ") + std::string("The run has been taken up again since")};
     answer(options, run, std::string(rundir::name(standing.state)) + (standing.why.empty() ? "" : ": " + standing.why), facts);
     return rundir::isTrouble(standing.state) ? rundir::exitCodeOf(standing.state) : ExitCode::Completed;
 }

@@ -159,10 +159,10 @@ private:
         ::raise(number);
     }
 
-    /// Until the supervisor is gone, at most so long.
+    /// Until the supervisor is gone, at most so long; not without any rest where it is gone already.
     static void pauseFor(int milliseconds) {
         pollfd lifeline{4, POLLIN, 0};
-        ::poll(&lifeline, 1, milliseconds);
+        if (::poll(&lifeline, 1, milliseconds) > 0) ::usleep(1000);
     }
     std::string name() const { return rundir::checkpointName(m_session, m_counters.globalStep); }
 

@@ -348,7 +348,7 @@ void Trainer::conclude() {
     // Whoever reads "completed" or "stopped" relies on the state being there.
     if (m_unsaved && !m_saveProblem.empty())
         m_ending = Ending{rundir::State::Failed, m_ending->why + ". Its state at update " + std::to_string(m_progress.counters.globalStep.value()) +
-                          " could not be saved, so it goes on from the checkpoint before: " + m_saveProblem, false};
+                          " could not be saved, and it goes on from what was saved before, where that is there: " + m_saveProblem, false};
 }
 
 void Trainer::visit(HookContext context) {

@@ -188,6 +188,17 @@ private Q_SLOTS:
         QCOMPARE(rundir::newestSession(workspace->latest()), 2);
         QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
     }
+    // else it would wait for the end of a session that nobody asked to stop
+    void aStopReturnsAlsoWhereTheRunIsTakenUpAgainAtOnce() {
+        const auto workspace = fresh("train");
+        const auto run = running(*workspace);
+        const auto stop = workspace->start({"stop", "latest"});
+        QVERIFY(eventually([&] { return workspace->ask({"continue", "latest", "--detach"}).code == 0; }));
+        const Answer stopped = Workspace::finish(*stop, 15'000);
+        QVERIFY2(stopped.code == 0, (stopped.out + stopped.err).c_str());
+        QVERIFY(rundir::readSession(run, 1)->state == State::Stopped);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+    }
     void aKilledSupervisorLosesNothing() {
         const auto workspace = fresh("train");
         const auto run = running(*workspace);
