@@ -162,7 +162,7 @@ private:
     /// Until the supervisor is gone, at most so long; not without any rest where it is gone already.
     static void pauseFor(int milliseconds) {
         pollfd lifeline{4, POLLIN, 0};
-        if (::poll(&lifeline, 1, milliseconds) > 0) ::usleep(1000);
+        if (::poll(&lifeline, 1, milliseconds) > 0) ::poll(nullptr, 0, 1);
     }
     std::string name() const { return rundir::checkpointName(m_session, m_counters.globalStep); }
 
