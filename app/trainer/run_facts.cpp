@@ -70,13 +70,6 @@ static json exitJson(const RunFolder& run, const launch::Standing& standing) {
     return out;
 }
 
-std::optional<launch::Stopping> stoppingOf(const json& status) {
-    const auto found = status.find("stopping");
-    if (found == status.end() || !found->is_object()) return std::nullopt;
-    const auto stage = launch::stopStageFrom(found->value("stage", ""));
-    return launch::Stopping{stage.value_or(launch::StopStage::Asked), found->value("seconds_left", 0.0), found->value("discards", false)};
-}
-
 std::vector<std::string> remedyLines(const RunFolder& run) {
     std::vector<std::string> lines;
     const auto record = rundir::readSession(run, rundir::newestSession(run));

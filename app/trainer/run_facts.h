@@ -1,7 +1,6 @@
 // The JSON forms that scripts rely on: what a run is, made from its folder alone.
 #pragma once
 
-#include "launch/stopping.h"
 #include "rundir/run_folder.h"
 #include "store/run_store.h"
 
@@ -34,8 +33,6 @@ nlohmann::json seriesJson(const store::SeriesSummary& series);
 nlohmann::json recordJson(const store::RecordSummary& record);
 /// The same as a line for people.
 std::string recordLine(const store::RecordSummary& record);
-/// How far a stop has come, by a live session's status; nothing where nothing stops it.
-std::optional<launch::Stopping> stoppingOf(const nlohmann::json& status);
 /// A number, "nan" and the like as text, null when there is none.
 nlohmann::json optionalNumber(const std::optional<double>& value);
 /// "2026-11-29T18:20:42Z", or null for 0.

@@ -2,6 +2,7 @@
 #include "actions.h"
 
 #include "launch/session_end.h"
+#include "launch/stopping.h"
 #include "launch/supervisor.h"
 #include "launch/verbs.h"
 #include "live/control_socket.h"
@@ -51,7 +52,7 @@ static launch::Glance glanceOf(const json& status, const rundir::Summary& summar
     glance.step = status.contains("counters") ? status["counters"].value("global_step", std::int64_t{0}) : summary.counters.globalStep.value();
     if (status.contains("planned_updates")) glance.plannedSteps = status.value("planned_updates", std::int64_t{0});
     if (status.contains("seconds_left")) glance.secondsLeft = status.value("seconds_left", 0.0);
-    glance.stopping = stoppingOf(status);
+    glance.stopping = launch::stoppingOf(status);
     glance.loss = lastOf(summary, "train/loss");
     glance.learningRate = lastOf(summary, "train/lr");
     glance.samplesPerSecond = lastOf(summary, "train/samples_per_second");

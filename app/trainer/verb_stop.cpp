@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "launch/queue.h"
 #include "launch/session_end.h"
+#include "launch/stopping.h"
 #include "launch/verbs.h"
 #include "live/control_socket.h"
 #include "output.h"
@@ -145,7 +146,7 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
     Waiting waiting(options);
     while (rundir::RunLock::isHeld(run.lock()) && !endBefore(run, session)) {
         const json status = statusOf(client);
-        if (const auto now = stoppingOf(status)) {
+        if (const auto now = launch::stoppingOf(status)) {
             const bool isNew = stage && now->stage != *stage;
             waiting.tellNow([&] { return launch::sentenceOf(*now) + launch::silenceText(status.value("silent_seconds", 0.0), status.value("silent_rank", -1)); },
                             std::chrono::seconds(isNew ? 0 : 5));

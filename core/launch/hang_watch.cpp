@@ -41,19 +41,30 @@ void HangWatch::look(std::int64_t nowNs) {
     const HangDoctor::Beats all = beats();
     m_doctor.look(all, nowNs);
     const auto& found = m_doctor.finding();
-    if (m_told && (!found || found->rank != m_told->rank)) tellOver();
+    tellOver(all);
     if (!found) return;
-    if (!m_told) tellHang(*found, all, nowNs);
-    m_told = found;
+    const auto wasTold = std::erase_if(m_told, [&](const HangDoctor::Finding& told) { return told.rank == found->rank; });
+    if (wasTold == 0) tellHang(*found, all, nowNs);
+    m_told.push_back(*found);
     if (m_stacks && !m_stacksTold && m_stacks->isComplete(nowNs)) tellStacks();
     if (m_stacksTold) endIt(nowNs);
 }
 
-void HangWatch::tellOver() {
-    const std::string who = m_workers.world() > 1 ? "Rank " + std::to_string(m_told->rank) : std::string("The worker");
-    if (!m_workers.end(m_told->rank)) m_tell("hang_over", who + " gets on again, after " + shortText(m_told->seconds, 3) + " s", textOf({{"rank", m_told->rank}, {"seconds", m_told->seconds}}));
-    m_told.reset();
-    m_stacks.reset();
+/// Only what a rank does itself ends its hang: that the doctor looks at another one, or at none since one is gone, says
+/// nothing about it.
+void HangWatch::tellOver(const HangDoctor::Beats& beats) {
+    const auto& found = m_doctor.finding();
+    for (HangDoctor::Finding& told : std::exchange(m_told, {})) {
+        if (m_workers.end(told.rank)) continue;
+        const auto& beat = beats[static_cast<std::size_t>(told.rank)];
+        const bool hasMoved = beat && (told.isSilent ? beat->monotonicNs > told.beat.monotonicNs : beat->movedNs > told.beat.movedNs);
+        if (!hasMoved || (found && found->rank == told.rank)) {
+            m_told.push_back(std::move(told));
+            continue;
+        }
+        const std::string who = m_workers.world() > 1 ? "Rank " + std::to_string(told.rank) : std::string("The worker");
+        m_tell("hang_over", who + " gets on again, after " + shortText(told.seconds, 3) + " s", textOf({{"rank", told.rank}, {"seconds", told.seconds}}));
+    }
 }
 
 void HangWatch::tellHang(const HangDoctor::Finding& found, const HangDoctor::Beats& beats, std::int64_t nowNs) {
@@ -84,22 +95,24 @@ void HangWatch::tellStacks() {
 
 std::string HangWatch::whyEnded() const {
     const std::string seconds = std::to_string(m_config.parallel.waitSeconds) + " s";
-    const std::string why = m_told->isMutual  ? "the ranks waited for one another for " + seconds
-                          : m_told->isSilent ? "it gave no sign of life for " + seconds
-                                             : "it did not get on for " + seconds + " in " + placeOf(m_told->beat) + ", update " + std::to_string(m_told->beat.attempt + 1);
-    const bool othersWait = m_workers.world() > 1 && !m_told->isMutual;
+    const HangDoctor::Finding& told = m_told.back();
+    const std::string why = told.isMutual  ? "the ranks waited for one another for " + seconds
+                          : told.isSilent ? "it gave no sign of life for " + seconds
+                                          : "it did not get on for " + seconds + " in " + placeOf(told.beat) + ", update " + std::to_string(told.beat.attempt + 1);
+    const bool othersWait = m_workers.world() > 1 && !told.isMutual;
     return why + (othersWait ? " while the other ranks waited for it" : "") + " (parallel.wait_seconds)";
 }
 
 /// What takes long for good reason is named, and waited for. One process alone that somebody stopped holds up nobody.
 void HangWatch::endIt(std::int64_t nowNs) {
     const bool isGroup = m_workers.world() > 1;
-    const Phase phase = m_told->beat.phase;
-    const bool isUpdate = isInUpdate(m_told->beat) || (isGroup && (phase == Phase::FirstUpdate || phase == Phase::Evaluating));
-    const bool isTooLong = m_told->seconds > static_cast<double>(m_config.parallel.waitSeconds) && (isUpdate || (isGroup && m_told->isSilent));
+    const HangDoctor::Finding& told = m_told.back();
+    const Phase phase = told.beat.phase;
+    const bool isUpdate = isInUpdate(told.beat) || (isGroup && (phase == Phase::FirstUpdate || phase == Phase::Evaluating));
+    const bool isTooLong = told.seconds > static_cast<double>(m_config.parallel.waitSeconds) && (isUpdate || (isGroup && told.isSilent));
     if (m_config.guard.onHang == "wait" || !isTooLong || (!isGroup && m_stacks->stacks().front().isStopped)) return;
-    m_record = {m_told->rank, m_told->beat.attempt, placeOf(m_told->beat), m_stacks->stacks()[static_cast<std::size_t>(m_told->rank)].digest()};
-    m_workers.endFor(m_told->rank, whyEnded(), nowNs);
+    m_record = {told.rank, told.beat.attempt, placeOf(told.beat), m_stacks->stacks()[static_cast<std::size_t>(told.rank)].digest()};
+    m_workers.endFor(told.rank, whyEnded(), nowNs);
 }
 
 }  // namespace lathe::launch

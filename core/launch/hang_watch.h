@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lathe::launch {
 
@@ -25,15 +26,15 @@ public:
 
     /// To be called many times a second while nothing else ends the workers.
     void look(std::int64_t nowNs);
-    /// What was told and is not over.
-    const std::optional<HangDoctor::Finding>& finding() const { return m_told; }
+    /// What was told and is not over; of several ranks the one that was found last.
+    std::optional<HangDoctor::Finding> finding() const { return m_told.empty() ? std::nullopt : std::optional(m_told.back()); }
     /// Where it was, once the workers are ended for it.
     const std::optional<rundir::HangRecord>& record() const { return m_record; }
 
 private:
     HangDoctor::Beats beats() const;
     void tellHang(const HangDoctor::Finding& found, const HangDoctor::Beats& beats, std::int64_t nowNs);
-    void tellOver();
+    void tellOver(const HangDoctor::Beats& beats);
     void tellStacks();
     void endIt(std::int64_t nowNs);
     std::string whyEnded() const;
@@ -44,8 +45,8 @@ private:
     WorkerGroup& m_workers;
     const Tell m_tell;
     HangDoctor m_doctor;
-    std::optional<HangDoctor::Finding> m_told;
-    std::optional<StackReader> m_stacks;   ///< of it
+    std::vector<HangDoctor::Finding> m_told;   ///< and not over, one a rank, the one that was found last at the end
+    std::optional<StackReader> m_stacks;   ///< of the hang that was told last
     bool m_stacksTold = false;
     std::optional<rundir::HangRecord> m_record;
 };

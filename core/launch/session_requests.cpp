@@ -167,7 +167,7 @@ std::string Session::statusJson() const {
     }
     if (const auto hang = m_hangs ? m_hangs->finding() : std::nullopt)
         status["hang"] = {{"rank", hang->rank}, {"silent", hang->isSilent}, {"seconds", hang->seconds}, {"place", placeOf(hang->beat)}, {"update", hang->beat.attempt + 1}};
-    if (const auto stop = stopping()) status["stopping"] = {{"stage", name(stop->stage)}, {"seconds_left", stop->secondsLeft}, {"discards", stop->discards}};
+    if (const auto stop = stopping()) status["stopping"] = stoppingJson(*stop);
     if (!isProgram()) {  // what a discard would lose
         const std::string checkpoint = m_book->lastCheckpoint().empty() && !m_record.weightsOnly ? m_record.checkpoint : m_book->lastCheckpoint();
         status["unsaved"] = {{"updates", std::max<std::int64_t>(0, m_book->lastStep() - m_safeStep)},

@@ -13,12 +13,13 @@ void StopLadder::enter(Stage stage, std::int64_t nowNs, std::int64_t seconds) {
 
 void StopLadder::ask(bool discard, std::int64_t nowNs, bool listens) {
     if (m_stage == Stage::None) {
-        m_askedNs = nowNs;
+        m_askedNs = m_wishedNs = nowNs;
         m_discard = discard;
         m_listens = listens;
         enter(Stage::Asked, nowNs, !listens ? 0 : discard ? kDiscardSeconds : kAskSeconds);
     } else if (discard && !m_discard && (m_stage == Stage::Asked || (m_stage == Stage::Terminated && !m_listens))) {
         m_discard = true;
+        m_wishedNs = nowNs;
         m_deadlineNs = std::min(m_deadlineNs, nowNs + kDiscardSeconds * kSecond);
     }
 }
@@ -33,13 +34,14 @@ void StopLadder::hurry(std::int64_t nowNs) {
 
 StopLadder::Stage StopLadder::advance(std::int64_t nowNs, bool saving) {
     if (m_stage == Stage::None || m_stage == Stage::Killed) return Stage::None;
-    m_saving = saving && m_stage == Stage::Asked && !m_discard && nowNs - m_askedNs < kSavingSeconds * kSecond;
-    if (m_saving)
-        m_deadlineNs = std::max(m_deadlineNs, nowNs + kTermSeconds * kSecond);
+    const std::int64_t latest = m_askedNs + kSavingSeconds * kSecond;
+    m_saving = saving && m_stage == Stage::Asked && !m_discard && nowNs < latest;
+    if (m_saving) m_deadlineNs = std::max(m_deadlineNs, std::min(latest, nowNs + kTermSeconds * kSecond));
     if (nowNs < m_deadlineNs) return Stage::None;
     const int afterTerm = m_hurried ? kHurrySeconds : m_listens ? kTermSeconds : m_discard ? kDiscardSeconds : kAskSeconds;
-    if (m_stage == Stage::Asked) enter(Stage::Terminated, nowNs, afterTerm);
-    else enter(Stage::Killed, nowNs, 0);
+    if (m_stage == Stage::Terminated) return m_stage = Stage::Killed;
+    m_missedNs = m_deadlineNs;
+    enter(Stage::Terminated, nowNs, afterTerm);
     return m_stage;
 }
 
@@ -62,9 +64,8 @@ std::optional<Stopping> StopLadder::stopping(std::int64_t nowNs) const {
 std::string StopLadder::reason() const {
     if (m_stage != Stage::Terminated && m_stage != Stage::Killed) return {};
     if (m_hurried) return "asked twice to stop, left at once without saving";
-    if (!m_listens) return "it did not leave within " + std::to_string(m_discard ? kDiscardSeconds : kAskSeconds) + " s of SIGTERM";
-    return m_discard ? "it did not stop within " + std::to_string(kDiscardSeconds) + " s of being asked"
-                     : "it did not save and stop within " + std::to_string(kAskSeconds) + " s of being asked";
+    if (!m_listens) return "it did not leave within " + std::to_string((m_deadlineNs - m_askedNs) / kSecond) + " s of SIGTERM";
+    return std::string(m_discard ? "it did not stop" : "it did not save and stop") + " within " + std::to_string((m_missedNs - m_wishedNs) / kSecond) + " s of being asked";
 }
 
 std::optional<int> silentRank(const HangDoctor::Beats& beats, std::int64_t nowNs) {

@@ -27,7 +27,7 @@ public:
     Stage stage() const { return m_stage; }
     bool discards() const { return m_discard; }
     bool isHurried() const { return m_hurried; }
-    /// Why a worker that was killed by this ladder had to be.
+    /// Why a worker that was killed by this ladder had to be, with the time that it was given.
     std::string reason() const;
     /// Nothing before it was asked; of what the workers do until they are told to leave it knows nothing.
     std::optional<Stopping> stopping(std::int64_t nowNs) const;
@@ -40,7 +40,8 @@ private:
 
     Stage m_stage = Stage::None;
     bool m_discard = false, m_hurried = false, m_listens = true, m_saving = false;
-    std::int64_t m_askedNs = 0, m_deadlineNs = 0;
+    std::int64_t m_askedNs = 0, m_wishedNs = 0;     ///< first, and as it is wished now
+    std::int64_t m_deadlineNs = 0, m_missedNs = 0;  ///< of the next step, and of SIGTERM once that was sent
 };
 
 /// The rank that has given no sign of life for the longest time, where that is more than is usual.

@@ -1,25 +1,44 @@
 #include "launch/stopping.h"
 
+#include "rundir/json_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace lathe::launch {
 
+using nlohmann::json;
+
+static constexpr double kMostSeconds = 1e6;
 static constexpr std::array<std::pair<StopStage, std::string_view>, 6> kStages = {{
     {StopStage::Asked, "asked"}, {StopStage::FinishingUpdate, "finishing-update"}, {StopStage::Saving, "saving"}, {StopStage::Leaving, "leaving"},
     {StopStage::ToldToLeave, "told-to-leave"}, {StopStage::Killed, "killed"},
 }};
 
-std::string_view name(StopStage stage) {
-    for (const auto& [known, word] : kStages)
-        if (known == stage) return word;
-    return "asked";
+static constexpr const char* kKey = "stopping";
+
+json stoppingJson(const Stopping& stopping) {
+    const auto stage = std::find_if(kStages.begin(), kStages.end(), [&](const auto& known) { return known.first == stopping.stage; });
+    return {{"stage", stage->second}, {"seconds_left", stopping.secondsLeft}, {"discards", stopping.discards}};
 }
 
-std::optional<StopStage> stopStageFrom(std::string_view word) {
-    for (const auto& [stage, known] : kStages)
-        if (known == word) return stage;
-    return std::nullopt;
+std::optional<Stopping> stoppingOf(const json& status) {
+    const auto found = status.find(kKey);
+    if (found == status.end() || !found->is_object()) return std::nullopt;
+    rundir::JsonReader reader(*found, "status", "stopping.");
+    const std::string word = reader.text("stage", "");
+    const auto stage = std::find_if(kStages.begin(), kStages.end(), [&](const auto& known) { return known.second == word; });
+    const double left = reader.number("seconds_left", 0);
+    const bool discards = reader.flag("discards", false);
+    return Stopping{stage != kStages.end() ? stage->first : StopStage::Asked, left >= 0 && left <= kMostSeconds ? left : 0, discards};
+}
+
+std::optional<Stopping> stoppingIn(std::string_view status) {
+    const json parsed = json::parse(status, nullptr, false);
+    return parsed.is_object() ? stoppingOf(parsed) : std::nullopt;
 }
 
 std::string sentenceOf(const Stopping& stopping) {

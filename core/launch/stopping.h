@@ -2,6 +2,8 @@
 // Thread: pure functions.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,9 +11,6 @@
 namespace lathe::launch {
 
 enum class StopStage { Asked, FinishingUpdate, Saving, Leaving, ToldToLeave, Killed };
-/// "finishing-update": its word in a status.
-std::string_view name(StopStage stage);
-std::optional<StopStage> stopStageFrom(std::string_view word);
 
 struct Stopping {
     StopStage stage = StopStage::Asked;
@@ -22,5 +21,12 @@ struct Stopping {
 };
 /// "asked to save and stop, saving; SIGTERM in 52 s".
 std::string sentenceOf(const Stopping& stopping);
+
+/// As a status carries it.
+nlohmann::json stoppingJson(const Stopping& stopping);
+/// Of a status; nothing where it tells of none. A stage of a newer program is read as Asked, what is no number as 0.
+std::optional<Stopping> stoppingOf(const nlohmann::json& status);
+/// Likewise of its text; nothing where that is none.
+std::optional<Stopping> stoppingIn(std::string_view status);
 
 }  // namespace lathe::launch

@@ -1,6 +1,7 @@
 #include "launch/worker_group.h"
 
 #include "base/exit_code.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <algorithm>
 #include <csignal>
@@ -11,7 +12,7 @@ namespace lathe::launch {
 static constexpr std::int64_t kSecond = 1'000'000'000;
 
 Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
-    WorkerGroup group;
+    WorkerGroup group(plan);
     for (int rank = 0; rank < plan.world; ++rank) {
         ChildCommand command;
         command.program = plan.program;
@@ -30,8 +31,18 @@ Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
 
 bool WorkerGroup::turn(std::int64_t nowNs) {
     collect(nowNs);
-    if (m_killAtNs != 0 && nowNs >= m_killAtNs) signal(SIGKILL);
+    if (m_killAtNs != 0 && !allGone()) endOthers(nowNs);
     return allGone();
+}
+
+/// A restart goes on from what the first rank is writing, so that one is waited for, as long as a stop waits for a save. Its
+/// save needs nobody else: it has copied the state, and what the others told by then is in shared memory. Where the first rank
+/// itself has ended nothing is published any more, and nobody is waited for.
+void WorkerGroup::endOthers(std::int64_t nowNs) {
+    if (!m_ends[0] && rundir::isBeingWritten(m_checkpoints, m_session))
+        m_saverKillAtNs = std::min(nowNs + kGraceSeconds * kSecond, m_firstEndNs + kSavingSeconds * kSecond);
+    for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
+        if (nowNs >= (rank == 0 ? std::max(m_killAtNs, m_saverKillAtNs) : m_killAtNs)) m_workers[rank].signal(SIGKILL);
 }
 
 void WorkerGroup::collect(std::int64_t nowNs) {
@@ -42,6 +53,7 @@ void WorkerGroup::collect(std::int64_t nowNs) {
         m_order.push_back(static_cast<int>(rank));
         const std::optional<int>& code = m_ends[rank]->code;
         const bool well = code == static_cast<int>(ExitCode::Completed) || code == static_cast<int>(ExitCode::Stopped);
+        if (m_firstEndNs == 0) m_firstEndNs = nowNs;
         const std::int64_t killAt = nowNs + (well ? kCleanGraceSeconds : kGraceSeconds) * kSecond;
         m_killAtNs = m_killAtNs == 0 ? killAt : std::min(m_killAtNs, killAt);
     }
@@ -50,6 +62,7 @@ void WorkerGroup::collect(std::int64_t nowNs) {
 void WorkerGroup::endFor(int rank, std::string problem, std::int64_t nowNs) {
     m_heldUpBy = rank;
     m_problem = std::move(problem);
+    m_firstEndNs = nowNs;
     m_killAtNs = nowNs + kGraceSeconds * kSecond;
     m_workers[static_cast<std::size_t>(rank)].signal(SIGKILL);
 }

@@ -1,10 +1,11 @@
 // The workers of a session, one a rank: started together, and never left alone by one of them. When a rank ends, or is ended
 // because it hangs (hang_doctor.h), the others are given a moment to notice and tell, then they are ended: nobody waits in a reduction for
-// somebody who is gone.
+// somebody who is gone. The first rank, which alone writes checkpoints, is given the time to publish the one it is at.
 // Thread: one; the clock comes from outside.
 #pragma once
 
 #include "launch/child_process.h"
+#include "launch/stop_ladder.h"
 #include "rundir/run_folder.h"
 
 #include <cstdint>
@@ -44,15 +45,21 @@ public:
 
     static constexpr int kGraceSeconds = 5;        ///< of the others once a rank has ended badly
     static constexpr int kCleanGraceSeconds = 30;  ///< … has ended well
+    static constexpr int kSavingSeconds = StopLadder::kSavingSeconds;   ///< for a save that is being written by then
 
 private:
-    WorkerGroup() = default;
+    WorkerGroup(const Plan& plan) : m_checkpoints(plan.run.checkpoints()), m_session(plan.session) {}
     void collect(std::int64_t nowNs);
+    void endOthers(std::int64_t nowNs);
 
+    std::filesystem::path m_checkpoints;
+    int m_session;
     std::vector<ChildProcess> m_workers;
     std::vector<std::optional<ExitStatus>> m_ends;
     std::vector<int> m_order;
+    std::int64_t m_firstEndNs = 0;
     std::int64_t m_killAtNs = 0;                   ///< 0: nobody has to go
+    std::int64_t m_saverKillAtNs = 0;              ///< … of the first rank, later where it saves
     int m_heldUpBy = -1;
     std::string m_problem;
 };

@@ -5,6 +5,7 @@
 #include "rundir/checkpoint_hold.h"
 #include "rundir/checkpoint_manifest.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace lathe::rundir {
@@ -12,6 +13,8 @@ namespace lathe::rundir {
 namespace stdfs = std::filesystem;
 
 static constexpr std::string_view kAside = ".old-";
+static std::string asideName(const std::string& name) { return std::string(kAside) + name; }
+static bool isAsideName(std::string_view name) { return name.starts_with(kAside); }
 
 static bool isThere(const stdfs::path& path) {
     std::error_code ignored;
@@ -35,7 +38,7 @@ static Result<void> replaceByWayOf(FileSystem& fs, const stdfs::path& aside, con
 }
 
 Result<void> publishCheckpoint(FileSystem& fs, const stdfs::path& checkpoints, const std::string& name) {
-    const stdfs::path target = checkpoints / name, finished = checkpoints / ("." + name), aside = checkpoints / (std::string(kAside) + name);
+    const stdfs::path target = checkpoints / name, finished = checkpoints / ("." + name), aside = checkpoints / asideName(name);
     if (!isThere(target)) {
         LATHE_TRY(fs.rename(finished, target));
         auto lasts = fs.syncFolder(checkpoints);
@@ -64,15 +67,29 @@ Result<void> removeCheckpoint(FileSystem& fs, const stdfs::path& checkpoints, co
     return {};
 }
 
+bool isBeingWritten(const stdfs::path& checkpoints, int session) {
+    const auto names = listFolder(checkpoints);
+    return names && std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+        const auto unfinished = name.starts_with('.') ? parseCheckpointName(name.substr(1)) : std::nullopt;
+        return unfinished && unfinished->session == session;
+    });
+}
+
+static void bringBack(FileSystem& fs, const stdfs::path& checkpoints, const std::string& name) {
+    const auto back = fs.rename(checkpoints / asideName(name), checkpoints / name);
+    if (!back) log::warning("Checkpoint " + name + " lies in " + asideName(name) + " and cannot get its name back: " + back.error().text() + "; that is tried again when the run is next taken up");
+}
+
 void clearUnfinished(FileSystem& fs, const stdfs::path& checkpoints) {
     const auto names = listFolder(checkpoints);
     for (std::size_t i = 0; names && i < names->size(); ++i) {
         const std::string& name = (*names)[i];
-        const bool isAside = name.starts_with(kAside);
+        const bool isAside = isAsideName(name);
         const std::string original = isAside ? name.substr(kAside.size()) : name.substr(0, name.find('.', 1)).substr(name.starts_with('.') ? 1 : 0);
         if (!name.starts_with('.') || !parseCheckpointName(original)) continue;
-        const bool comesBack = isAside && !isThere(checkpoints / original) && fs.rename(checkpoints / name, checkpoints / original).ok();
-        if (!comesBack) removeLater(fs, checkpoints / name);
+        const bool isPublished = isThere(checkpoints / original);
+        if (isAside && !isPublished) bringBack(fs, checkpoints, original);
+        else if (isPublished || !isThere(checkpoints / asideName(original))) removeLater(fs, checkpoints / name);
     }
 }
 

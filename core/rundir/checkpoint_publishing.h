@@ -28,7 +28,11 @@ Result<void> publishCheckpoint(FileSystem& fs, const std::filesystem::path& chec
 /// somebody reads it (CheckpointHold).
 Result<void> removeCheckpoint(FileSystem& fs, const std::filesystem::path& checkpoints, const std::string& name);
 
-/// Clears up behind a process that died. What cannot be removed stays, and is logged.
+/// Whether a checkpoint of this session is under its unfinished name: it is being written, or its writer has died.
+bool isBeingWritten(const std::filesystem::path& checkpoints, int session);
+
+/// Clears up behind a process that died. What cannot be removed stays, and is logged. A replaced one that should get its name
+/// back and cannot is logged too, and stays with the new one beside it: these two are all there is of that checkpoint.
 /// Requires: nobody else makes or removes checkpoints there.
 void clearUnfinished(FileSystem& fs, const std::filesystem::path& checkpoints);
 

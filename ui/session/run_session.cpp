@@ -79,13 +79,6 @@ std::optional<Unsaved> unsavedFrom(const QJsonObject& status) {
     return Unsaved{qint64(unsaved.value(QStringLiteral("updates")).toDouble()), unsaved.value(QStringLiteral("seconds")).toDouble()};
 }
 
-std::optional<launch::Stopping> stoppingFrom(const QJsonObject& status) {
-    const QJsonObject stopping = status.value(QStringLiteral("stopping")).toObject();
-    if (stopping.isEmpty()) return std::nullopt;
-    const auto stage = launch::stopStageFrom(stopping.value(QStringLiteral("stage")).toString().toStdString());
-    return launch::Stopping{stage.value_or(launch::StopStage::Asked), stopping.value(QStringLiteral("seconds_left")).toDouble(), stopping.value(QStringLiteral("discards")).toBool()};
-}
-
 /// What began each session: differs when there is a new one.
 std::vector<std::string> verbsOf(const RunData& data) {
     std::vector<std::string> verbs;
@@ -264,7 +257,7 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     if (found.summary) summary = *found.summary;
     facts = std::move(found);
     const QJsonObject status = QJsonDocument::fromJson(QByteArray::fromStdString(facts.status)).object();
-    stopStage = stoppingFrom(status);
+    stopStage = launch::stoppingIn(facts.status);
     hang = hangFrom(status);
     unsaved = unsavedFrom(status);
     if (!facts.problem.empty()) problem = toQt(facts.problem);

@@ -10,6 +10,8 @@
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 
+#include <nlohmann/json.hpp>
+
 #include <QtTest/QTest>
 
 #include <csignal>
@@ -73,6 +75,52 @@ private Q_SLOTS:
         QVERIFY(saving.advance(314 * kSecond, false) == Stage::None);  // it no longer saves
         QCOMPARE(saving.stopping(314 * kSecond)->secondsLeft, 1.0);
         QVERIFY(saving.advance(315 * kSecond, false) == Stage::Terminated);
+        QVERIFY2(saving.reason().find("within 315 s of being asked") != std::string::npos, saving.reason().c_str());
+    }
+    void aSaveThatNeverEndsIsToldToLeaveWhenItWasSaid() {
+        launch::StopLadder ladder;
+        using Stage = launch::StopLadder::Stage;
+        ladder.ask(false, 0);
+        for (int second = 0; second < 900; ++second) {
+            QVERIFY(ladder.advance(second * kSecond, true) == Stage::None);
+            QCOMPARE(ladder.stopping(second * kSecond)->secondsLeft, 900.0 - second);
+        }
+        QVERIFY(ladder.advance(900 * kSecond, true) == Stage::Terminated);
+        QVERIFY(ladder.advance(915 * kSecond, true) == Stage::Killed);
+        QCOMPARE(ladder.reason(), std::string("it did not save and stop within 900 s of being asked"));
+    }
+    void theReasonNamesTheTimeThatThereWas() {
+        using Stage = launch::StopLadder::Stage;
+        launch::StopLadder other;   // first with a save, then without
+        other.ask(false, 0);
+        other.ask(true, 30 * kSecond);
+        QVERIFY(other.advance(40 * kSecond, false) == Stage::Terminated);
+        QCOMPARE(other.reason(), std::string("it did not stop within 10 s of being asked"));
+        launch::StopLadder deaf;
+        deaf.ask(false, 0, false);
+        QVERIFY(deaf.advance(0, false) == Stage::Terminated && deaf.advance(59 * kSecond, false) == Stage::None);
+        deaf.ask(true, 20 * kSecond, false);
+        QVERIFY(deaf.advance(30 * kSecond, false) == Stage::Killed);
+        QCOMPARE(deaf.reason(), std::string("it did not leave within 30 s of SIGTERM"));
+    }
+    void whatAStatusTellsIsReadAgain() {
+        using launch::StopStage;
+        for (const StopStage stage : {StopStage::Asked, StopStage::FinishingUpdate, StopStage::Saving, StopStage::Leaving, StopStage::ToldToLeave, StopStage::Killed}) {
+            const launch::Stopping told{stage, 12.5, stage == StopStage::Leaving};
+            const nlohmann::json status = {{"state", "stopping"}, {"stopping", launch::stoppingJson(told)}};
+            QCOMPARE(launch::stoppingOf(status), std::optional(told));
+            QCOMPARE(launch::stoppingIn(status.dump()), std::optional(told));
+        }
+        QCOMPARE(launch::stoppingJson({StopStage::ToldToLeave, 3, true}).dump(), std::string(R"({"discards":true,"seconds_left":3.0,"stage":"told-to-leave"})"));
+    }
+    void aStatusOfAnotherProgramIsReadAsFarAsItGoes() {
+        using launch::StopStage, launch::stoppingIn;
+        for (const char* text : {"", "[1]", "{}", "nonsense {", R"({"stopping": null})", R"({"stopping": "yes"})", R"({"stopping": []})"}) QVERIFY2(!stoppingIn(text), text);
+        QCOMPARE(stoppingIn(R"({"stopping": {"stage": "thinking it over", "seconds_left": 5}})"), std::optional(launch::Stopping{StopStage::Asked, 5, false}));
+        for (const char* text : {R"({"stopping": {"stage": "saving", "seconds_left": "nan"}})", R"({"stopping": {"stage": "saving", "seconds_left": -3}})",
+                                 R"({"stopping": {"stage": "saving", "seconds_left": 1e300}})", R"({"stopping": {"stage": "saving", "seconds_left": {}}})", R"({"stopping": {"stage": "saving"}})"})
+            QCOMPARE(stoppingIn(text), std::optional(launch::Stopping{StopStage::Saving, 0, false}));
+        QCOMPARE(stoppingIn(R"({"stopping": {"stage": 7}})")->stage, StopStage::Asked);
     }
     void nobodySavesWhileARankIsStopped() {
         live::Heartbeat saves, silent;

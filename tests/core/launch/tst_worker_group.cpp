@@ -3,45 +3,17 @@
 // processes are real ones that only sleep.
 #include "launch/worker_group.h"
 
-#include "base/file_system.h"
-#include "live/segment.h"
+#include "sleeping_ranks.h"
 
 #include <QtTest>
 
 #include <csignal>
-#include <filesystem>
 
 using namespace lathe;
 using namespace lathe::launch;
+using Ranks = test::SleepingRanks;
 
-namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-struct Ranks {
-    explicit Ranks(int world) : segment(live::Segment::create({world + 1, 1u << 12}, "test").value()) {
-        const std::filesystem::path root = folder.path().toStdString(), program = root / "sleeper";
-        std::filesystem::create_directories(root / "logs");
-        if (!replaceFile(FileSystem::real(), program, "#!/bin/sh\nexec sleep 1000\n").ok()) qFatal("no program");
-        std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-        group.emplace(WorkerGroup::start({program, rundir::RunFolder(root), 1, world, segment->fd(), segment->fd(), "test"}).value());
-    }
-    bool turn(std::int64_t second) { return group->turn(second * kSecond); }
-    pid_t pid(std::size_t rank) const { return static_cast<pid_t>(group->workers()[rank].identity().pid); }
-    /// A worker's end, as it is collected.
-    bool ends(int rank, std::int64_t second) {
-        return QTest::qWaitFor([&] {
-            turn(second);
-            return group->end(rank).has_value();
-        }, 10'000);
-    }
-
-    QTemporaryDir folder;
-    std::unique_ptr<live::Segment> segment;
-    std::optional<WorkerGroup> group;
-};
-
-}  // namespace
+static constexpr std::int64_t kSecond = 1'000'000'000;
 
 class WorkerGroupTest : public QObject {
     Q_OBJECT
@@ -72,10 +44,54 @@ private Q_SLOTS:
         QCOMPARE(ranks.group->heldUpBy(), -1);
     }
 
+    /// The first rank alone writes checkpoints, and ends its save also without the others.
+    void whoSavesIsGivenTheTimeOfASave() {
+        Ranks ranks(3);
+        beginSave(ranks);
+        ::kill(ranks.pid(1), SIGKILL);
+        QVERIFY(ranks.ends(1, 10));
+        QVERIFY(ranks.ends(2, 10 + WorkerGroup::kGraceSeconds));   // nobody waits for this one
+        for (const int second : {60, 120, 300}) QVERIFY(!ranks.turn(second));
+        std::filesystem::rename(unfinished(ranks), ranks.run.checkpoints() / "s001-000000010");
+        QVERIFY(!ranks.turn(301) && !ranks.turn(304));             // it tells how it ends
+        QVERIFY(ranks.ends(0, 300 + WorkerGroup::kGraceSeconds));
+        QCOMPARE(ranks.group->order(), (std::vector<int>{1, 2, 0}));
+    }
+
+    void aSaveThatNeverEndsIsEndedToo() {
+        Ranks ranks(2);
+        beginSave(ranks);
+        ::kill(ranks.pid(1), SIGKILL);
+        QVERIFY(ranks.ends(1, 10));
+        for (int second = 11; second < 10 + WorkerGroup::kSavingSeconds; ++second) QVERIFY(!ranks.turn(second));
+        QVERIFY(ranks.ends(0, 10 + WorkerGroup::kSavingSeconds));
+    }
+
+    void nobodyWaitsForASaveOfARankThatIsGone() {
+        Ranks ranks(2);
+        beginSave(ranks);
+        ::kill(ranks.pid(0), SIGKILL);
+        QVERIFY(ranks.ends(0, 10));
+        QVERIFY(ranks.ends(1, 10 + WorkerGroup::kGraceSeconds));
+    }
+
+    void nobodyWaitsForWhatAnotherSessionLeft() {
+        Ranks ranks(2);
+        for (const char* other : {".s002-000000010", ".old-s001-000000010", ".s001-000000010.removed", "s001-000000010", ".snapshots"})
+            std::filesystem::create_directories(ranks.run.checkpoints() / other);
+        ::kill(ranks.pid(1), SIGKILL);
+        QVERIFY(ranks.ends(1, 10));
+        QVERIFY(ranks.ends(0, 10 + WorkerGroup::kGraceSeconds));
+    }
+
     void oneRankIsNeverHurried() {
         Ranks ranks(1);
         for (const int second : {10, 100, 1000}) QVERIFY(!ranks.turn(second));
     }
+
+private:
+    static std::filesystem::path unfinished(const Ranks& ranks) { return ranks.run.checkpoints() / ".s001-000000010"; }
+    static void beginSave(const Ranks& ranks) { std::filesystem::create_directories(unfinished(ranks)); }
 };
 
 QTEST_GUILESS_MAIN(WorkerGroupTest)

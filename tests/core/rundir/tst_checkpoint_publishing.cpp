@@ -89,6 +89,31 @@ private Q_SLOTS:
         QVERIFY(names().empty());
     }
 
+    // killed between the two renames, on a disk that cannot exchange names and fails a call now and then
+    void whatCannotGetItsNameBackIsKept() {
+        const std::string name = "s001-000000010";
+        make(".old-" + name, "before");
+        make("." + name, "after");
+        test::FailingFileSystem fs(1, false, ESTALE);
+        clearUnfinished(fs, m_checkpoints);
+        QCOMPARE(names(), (std::vector<std::string>{".old-" + name, "." + name}));
+        QCOMPARE(contentOf(".old-" + name) + contentOf("." + name), std::string("beforeafter"));
+        clearUnfinished(FileSystem::real(), m_checkpoints);
+        QCOMPARE(names(), std::vector<std::string>{name});
+        QCOMPARE(contentOf(name), std::string("before"));
+    }
+
+    // what was kept is in nobody's way
+    void aNewOneIsPublishedBesideWhatCouldNotComeBack() {
+        const std::string name = "s001-000000010";
+        make(".old-" + name, "before");
+        make("." + name, "newer");
+        QVERIFY(publishCheckpoint(FileSystem::real(), m_checkpoints, name).ok());
+        clearUnfinished(FileSystem::real(), m_checkpoints);
+        QCOMPARE(names(), std::vector<std::string>{name});
+        QCOMPARE(contentOf(name), std::string("newer"));
+    }
+
     void whatAnInterruptionLeftIsClearedAndOnlyThat() {
         for (const char* name : {".s001-000000010", ".s001-000000020.removed", ".old-s001-000000030", "s001-000000030", ".old-s001-000000040", "s001-000000050", ".snapshots", "notes"})
             make(name, name);
