@@ -95,7 +95,7 @@ void tellLength(const config::RunConfig& config, Looking& looking) {
 
 /// By the code that would make the session, without memory and without training: what does not fit together shows here.
 json askWorker(const config::RunConfig& config, Depth depth, Looking& looking) {
-    const auto patience = depth == Depth::Everything ? std::optional<std::chrono::seconds>() : std::optional(launch::kRefusalPatience);
+    const auto patience = depth == Depth::Everything ? std::optional<std::chrono::seconds>() : std::optional(launch::refusalPatience());
     const auto answer = launch::describeSession(config, {}, patience);
     if (answer) {
         if (const auto planned = answer->find("planned_updates"); planned != answer->end() && planned->is_number_integer()) looking.found.plannedUpdates = GlobalStep(planned->get<std::int64_t>());

@@ -4,6 +4,7 @@
 #include "launch/verbs.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
+#include "rundir/tensor_files.h"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -48,7 +49,7 @@ static std::uint64_t nextSaveAfter(const stdfs::path& checkpoint) {
     const auto manifest = rundir::readCheckpoint(checkpoint);
     if (!manifest) return 0;
     std::uint64_t bytes = rundir::kSmallFilesBytes;
-    for (const rundir::FileEntry& file : manifest->files) bytes += file.name.starts_with("frozen-") ? 0 : file.bytes;
+    for (const rundir::FileEntry& file : manifest->files) bytes += rundir::isTensorFileOf(rundir::kFrozenTensors, file.name) ? 0 : file.bytes;
     return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "base/file_system.h"
+#include "base/number_text.h"
 #include "base/program_paths.h"
 #include "config/config.h"
 #include "config/plugin_list.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -26,7 +28,7 @@ using nlohmann::json;
 
 static constexpr std::uint64_t kMaxAnswerBytes = 64u << 20;
 /// For answers that need no data: loading LibTorch and plug-ins is all they take.
-static constexpr std::chrono::seconds kPatience = kRefusalPatience;
+static constexpr std::chrono::seconds kPatience{30};
 
 Result<TextInMemory> TextInMemory::make(const std::string& text) {
     const int fd = ::memfd_create("lathe-text", MFD_CLOEXEC);
@@ -117,9 +119,15 @@ Result<json> describeSession(const config::RunConfig& config, const SessionStart
     return answer;
 }
 
+std::chrono::seconds refusalPatience() {
+    const char* shorter = std::getenv("LATHE_REFUSAL_SECONDS");
+    const auto seconds = shorter ? readInteger(shorter) : std::nullopt;
+    return seconds && *seconds > 0 ? std::min(kPatience, std::chrono::seconds(*seconds)) : kPatience;
+}
+
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start) {
     if (std::error_code ignored; !std::filesystem::exists(siblingProgram("lathe-worker"), ignored)) return {};
-    const auto answer = describeSession(config, start, kRefusalPatience);
+    const auto answer = describeSession(config, start, refusalPatience());
     if (answer || (answer.error().code != ErrorCode::Config && answer.error().code != ErrorCode::Unsupported)) return {};
     return answer.error();
 }

@@ -31,8 +31,9 @@ struct SessionStart {
 /// groups, bytes, updates; and what it would tell where it goes on from a checkpoint. The error is its refusal, with the key
 /// (Config); of another code where the worker could not be asked.
 Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {}, std::optional<std::chrono::seconds> patience = std::nullopt);
-/// How long a session waits for what would refuse it, before it is begun all the same.
-inline constexpr std::chrono::seconds kRefusalPatience{30};
+/// How long a session waits for what would refuse it, before it is begun all the same: 30 s, or as many as
+/// LATHE_REFUSAL_SECONDS says (1 … 30), which is there for tests.
+std::chrono::seconds refusalPatience();
 /// The refusal alone: a session that the worker would end before its first update is not begun. Where the worker cannot be
 /// asked, or hangs, nothing is refused: beginning the session tells why.
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start = {});

@@ -101,6 +101,19 @@ private Q_SLOTS:
         QVERIFY2(changed["notices"].back().get<std::string>().ends_with(detail), changed["notices"].dump().c_str());
     }
 
+    // the next window of a plug-in is asked for before there is a run
+    void aPluginThatHangsWhenAskedHoldsNoRunBackForEver() {
+        m_work->setEnvironment("LATHE_REFUSAL_SECONDS", "1");
+        const QStringList faulty{"--set", "plugins.use=every_kind", "--set", "plugins.every_kind.fault=hang when asked", "--set", "accumulation.rule=every_kind/growing"};
+        const Answer answer = train(faulty);
+        QVERIFY2(answer.code == 0, answer.err.c_str());
+        QVERIFY2(answer.err.find("lathe-worker describe gave no answer within 1 s: the data take long to open, or a plug-in hangs") != std::string::npos, answer.err.c_str());
+        QVERIFY(rundir::readSession(m_work->latest(), 1)->state == rundir::State::Completed);
+        const Answer more = m_work->ask({"continue", "latest", "--set", "run.max_updates=9"});
+        QVERIFY2(more.code == 0, more.err.c_str());
+        QCOMPARE(rundir::readSession(m_work->latest(), 2)->counters->globalStep.value(), 9);
+    }
+
 private:
     stdfs::path plugin() const { return m_plugins / "every_kind.so"; }
     QString config() const { return QString::fromStdString((m_work->scratch() / "line.yaml").string()); }

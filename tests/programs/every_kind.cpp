@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
+#include <unistd.h>
 
 using namespace lathe;
 using namespace lathe::engine;
@@ -124,6 +125,7 @@ public:
     Growing(std::int64_t size, std::string fault) : m_size(size), m_fault(std::move(fault)) {}
     bool isFull(const plan::OpenWindow& window) const override {
         if (m_fault == "throw" && m_settled == 4) throw std::runtime_error("it lost count");
+        while (m_fault == "hang when asked" && !Hold::isTraining()) ::pause();
         return m_fault != "never" && window.microBatches >= m_size;
     }
     void settle(const plan::WindowOutcome& outcome) override {

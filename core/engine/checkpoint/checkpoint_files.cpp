@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "rundir/checkpoint_publishing.h"
+#include "rundir/tensor_files.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,14 +18,9 @@ constexpr std::uint64_t kShardBytes = std::uint64_t{4} << 30;
 constexpr std::size_t kBlockBytes = 512u << 10;
 
 std::string kindOf(const StateTensor& tensor) {
-    if (tensor.frozen) return "frozen";
+    if (tensor.frozen) return std::string(rundir::kFrozenTensors);
     if (tensor.role == "parameter" || tensor.role == "buffer") return "model";
     return tensor.role;
-}
-
-std::string shardName(const std::string& kind, std::size_t number) {
-    std::string digits = std::to_string(number);
-    return kind + "-" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits + ".safetensors";
 }
 
 /// Removes an unfinished folder unless it was published.
@@ -99,7 +95,7 @@ CheckpointFiles::Shards CheckpointFiles::shardsOf(const std::vector<StatePart>& 
             const std::string name = kindOf(item);
             Open& kind = kinds[name];
             if (kind.count == 0 || kind.bytes + item.tensor.nbytes() > kShardBytes) {
-                shards.all.push_back({shardName(name, kind.count), {}, item.frozen, nullptr, {}});
+                shards.all.push_back({rundir::tensorFileName(name, kind.count), {}, item.frozen, nullptr, {}});
                 kind = {shards.all.size() - 1, kind.count + 1, 0};
             }
             kind.bytes += item.tensor.nbytes();

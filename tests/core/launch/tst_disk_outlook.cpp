@@ -6,6 +6,7 @@
 #include "fixture_run.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/checkpoint_publishing.h"
+#include "rundir/tensor_files.h"
 
 #include <QtTest/QTest>
 #include <QTemporaryDir>
@@ -115,6 +116,24 @@ private Q_SLOTS:
         const auto lock = rundir::RunLock::acquire(run.folder().lock());
         QVERIFY(lock.ok());
         QCOMPARE(launch::diskOutlook(workspace()).bytesPerHour, writes.bytesPerHour);
+    }
+    void whatNoUpdateCanChangeNeedsNoRoomInTheNextSave() {
+        auto loaded = config::load("digits-mlp");
+        FixtureRun run(workspace(), "one", config::toYaml(loaded->config));
+        run.beginSession(1);
+        QVERIFY(replaceFile(FileSystem::real(), run.folder().sessionYaml(1), config::toYaml(loaded->config)).ok());
+        run.checkpoint(1, 10);
+        run.closeWriter();
+        const std::uint64_t before = launch::writesOf(run.folder()).nextSave;
+        const std::filesystem::path folder = run.folder().checkpoints() / "s001-000000010";
+        auto manifest = rundir::readCheckpoint(folder);
+        QVERIFY(manifest.ok() && before > 0);
+        manifest->files.push_back({rundir::tensorFileName(rundir::kFrozenTensors, 3), 2 << 20, std::string(32, '0')});
+        QCOMPARE(manifest->files.back().name, std::string("frozen-00003.safetensors"));
+        take(folder / manifest->files.back().name, 2 << 20);
+        QVERIFY(replaceFile(FileSystem::real(), folder / "manifest.json", rundir::manifestJson(*manifest)).ok());
+        QVERIFY(rundir::listCheckpoints(run.folder().checkpoints()).back().bytes > before);   // it is usable, and larger
+        QCOMPARE(launch::writesOf(run.folder()).nextSave, before);
     }
     void onlyUsableCheckpointsThatNobodyPinnedCountAsThere() {
         auto loaded = config::load("digits-mlp");

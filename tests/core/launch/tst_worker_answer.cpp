@@ -68,6 +68,30 @@ private Q_SLOTS:
         QVERIFY(::kill(pid, 0) != 0 && errno == ESRCH);
     }
 
+    void aSessionIsBegunWhereItsWorkerHangsWhenAsked() {
+        const test::StandInWorker worker("echo $$ >> \"$0.pid\"; exec sleep 1000");
+        qputenv("LATHE_REFUSAL_SECONDS", "1");
+        const auto unset = qScopeGuard([] { qunsetenv("LATHE_REFUSAL_SECONDS"); });
+        QVERIFY(refuseBadStart(withCurve()).ok());
+        std::ifstream file(worker.program().string() + ".pid");
+        int pid = 0;
+        QVERIFY(file >> pid);
+        QVERIFY(::kill(pid, 0) != 0 && errno == ESRCH);
+        QVERIFY(!(file >> pid));   // it was asked once
+    }
+
+    void thatTakesHalfAMinuteAtMost() {
+        using namespace std::chrono_literals;
+        const auto unset = qScopeGuard([] { qunsetenv("LATHE_REFUSAL_SECONDS"); });
+        QCOMPARE(refusalPatience().count(), (30s).count());
+        for (const char* other : {"", "0", "-1", "31", "1e9", "soon", "99999999999999999999"}) {
+            qputenv("LATHE_REFUSAL_SECONDS", other);
+            QCOMPARE(refusalPatience().count(), (30s).count());
+        }
+        qputenv("LATHE_REFUSAL_SECONDS", "2");
+        QCOMPARE(refusalPatience().count(), (2s).count());
+    }
+
 private:
     static config::RunConfig withCurve() {
         config::RunConfig config;
