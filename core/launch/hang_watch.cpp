@@ -36,9 +36,11 @@ HangDoctor::Beats HangWatch::beats() const {
     return beats;
 }
 
-void HangWatch::look(std::int64_t nowNs) {
+void HangWatch::look(std::int64_t nowNs, std::int64_t recorded) {
     if (m_workers.heldUpBy() >= 0) return;
-    const HangDoctor::Beats all = beats();
+    HangDoctor::Beats all = beats();
+    // One that is stopped whole beats no more, up to a tenth of a second before where it is; its points come with each update.
+    if (all.size() == 1 && all[0]) all[0]->attempt = std::max(all[0]->attempt, recorded);
     m_doctor.look(all, nowNs);
     const auto& found = m_doctor.finding();
     tellOver(all);

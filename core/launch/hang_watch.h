@@ -24,8 +24,8 @@ public:
     /// All of them outlive this object.
     HangWatch(const rundir::RunFolder& run, const config::RunConfig& config, const live::Segment& segment, WorkerGroup& workers, Tell tell);
 
-    /// To be called many times a second while nothing else ends the workers.
-    void look(std::int64_t nowNs);
+    /// To be called many times a second while nothing else ends the workers. `recorded`: newest update attempt whose points came.
+    void look(std::int64_t nowNs, std::int64_t recorded);
     /// What was told and is not over; of several ranks the one that was found last.
     std::optional<HangDoctor::Finding> finding() const { return m_told.empty() ? std::nullopt : std::optional(m_told.back()); }
     /// Where it was, once the workers are ended for it.

@@ -51,7 +51,7 @@ bool Session::turn(int milliseconds) {
     drain(false);
     if (const auto why = m_book->takeHold()) holdForWorker(*why);
     watchHeartbeat();
-    if (m_hangs && !m_gone && m_ladder.stage() == StopLadder::Stage::None) m_hangs->look(now());
+    if (m_hangs && !m_gone && m_ladder.stage() == StopLadder::Stage::None) m_hangs->look(now(), m_book->lastAttempt());
     sampleDevices();
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     const bool isSummaryDue = m_summaryDue || now() - m_summaryNs >= kSummaryEvery;   // a summary tells of no point that is not recorded
@@ -290,10 +290,6 @@ void Session::noticeRemoval() {
 HangDoctor::Beats Session::beats() const {
     HangDoctor::Beats beats;
     for (int rank = 0; m_workers && rank < world(); ++rank) beats.push_back(m_workers->end(rank) ? std::nullopt : m_segment->heartbeat(rank));
-    if (!beats.empty() && beats.front()) {   // its points come with each update, its beats ten times a second
-        beats.front()->attempt = std::max(beats.front()->attempt, m_book->lastAttempt());
-        beats.front()->step = std::max(beats.front()->step, m_book->lastStep());
-    }
     return beats;
 }
 

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::int64_t kTick = 100'000'000;   // ns between looks
 
-/// Two ranks whose beats are written as their workers would, and what is told of them.
+/// Ranks (two) whose beats are written as their workers would, and what is told of them.
 struct Watched {
-    Watched() : watch(ranks.run, config, *ranks.segment, *ranks.group, [this](const std::string& kind, const std::string& text, const std::string&) {
+    explicit Watched(int world = 2) : ranks(world), beats(static_cast<std::size_t>(world)), watch(ranks.run, config, *ranks.segment, *ranks.group, [this](const std::string& kind, const std::string& text, const std::string&) {
         if (kind != "stacks") told.push_back(kind + ": " + text);
     }) {
         for (live::Heartbeat& beat : beats) beat = {.phase = live::Phase::Training, .activity = Activity::Computing};
@@ -36,7 +36,7 @@ struct Watched {
                 if (!isIn(silent)) beats[rank].monotonicNs = now;
                 ranks.segment->beat(int(rank), beats[rank]);
             }
-            watch.look(now);
+            watch.look(now, recorded);
         }
     }
     QString all() const {
@@ -45,12 +45,12 @@ struct Watched {
         return lines.join(QLatin1Char('\n'));
     }
 
-    test::SleepingRanks ranks{2};
+    test::SleepingRanks ranks;
     config::RunConfig config;
-    std::array<live::Heartbeat, 2> beats;
+    std::vector<live::Heartbeat> beats;
     std::vector<std::string> told;
     HangWatch watch;
-    std::int64_t now = 1'000'000'000;
+    std::int64_t now = 1'000'000'000, recorded = 0;
 };
 
 }  // namespace
@@ -100,6 +100,17 @@ private Q_SLOTS:
         QCOMPARE(two.watch.finding()->rank, 1);
         two.pass(1, {0, 1});
         QVERIFY2(two.told.size() == 4 && two.told[3].starts_with("hang_over: Rank 1 gets on again, after "), qPrintable(two.all()));
+    }
+
+    // one that is stopped whole does not beat any more: its points were newer than its last beat
+    void theUpdateOfAHangIsTheNewestThatIsKnown() {
+        Watched one(1);
+        one.pass(10, {0});
+        one.recorded = one.beats[0].attempt + 24;
+        one.pass(5, {}, {0});
+        QCOMPARE(one.told.size(), std::size_t(1));
+        const std::string update = "update " + std::to_string(one.recorded + 1);
+        QVERIFY2(one.told[0].find(update) != std::string::npos, qPrintable(one.all()));
     }
 
     // this process was stopped, say
