@@ -75,7 +75,7 @@ private:
             LATHE_TRY(m_cast.startCommand(m_run ? std::vector<std::string>{"continue", m_run->name(), "--detach"} : with({"run", "digits-mlp", "--detach"}, settings(1'000'000'000))));
         }
         // Where kills come too often for this machine the run is let come up once, so that there is something to kill.
-        if (!m_run && 2 * m_report.strikes >= m_options.kills) m_watch.until(kRestSeconds, [this] { return findRun(), m_run || m_cast.commandEnd(); });
+        if (!m_run && m_report.strikes >= m_options.kills / 2) m_watch.until(kRestSeconds, [this] { return findRun(), m_run || m_cast.commandEnd(); });
         const double delay = std::uniform_real_distribution<double>(0, 2 * m_options.every)(m_random);
         if (!m_watch.sleep(std::chrono::duration<double>(delay))) return {};
         findRun();

@@ -106,42 +106,47 @@ Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& ru
     return planRetention(run, config);
 }
 
-/// Which of `all` stay; all of them where that cannot be told.
-static std::vector<bool> stays(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, const Result<rundir::UserRecord>& user,
-                               const config::RunConfig& config, const std::vector<std::string>& inUse) {
-    std::vector<bool> kept(all.size(), true);
-    if (!user) {
-        log::warning("No checkpoint is removed because the pinned ones are not known: " + user.error().text());
-        return kept;
-    }
+/// Which of `all` stay.
+static Result<std::vector<bool>> stays(const rundir::RunFolder& run, const std::vector<rundir::CheckpointInfo>& all, const Result<rundir::UserRecord>& user,
+                                       const config::RunConfig& config, const std::vector<std::string>& inUse) {
+    constexpr const char* kNone = "No checkpoint is removed because ";
+    if (!user) return Error{user.error().code, kNone + ("the pinned ones are not known: " + user.error().text()), {}, {}};
     const auto rule = ruleOf(config);
-    if (!rule) {
-        log::warning("No checkpoint is removed because the best one is not known: " + rule.error().text());
-        return kept;
-    }
+    if (!rule) return Error{rule.error().code, kNone + ("the best one is not known: " + rule.error().text()), {}, {}};
     const auto choices = choose(run, all, *user, *rule, inUse);
-    if (!choices) log::warning("No checkpoint is removed because the sessions are not known: " + choices.error().text());
-    for (std::size_t i = 0; choices && i < all.size(); ++i) kept[i] = (*choices)[i].kept();
+    if (!choices) return Error{choices.error().code, kNone + ("the sessions are not known: " + choices.error().text()), {}, {}};
+    std::vector<bool> kept;
+    std::transform(choices->begin(), choices->end(), std::back_inserter(kept), [](const rundir::KeepChoice& choice) { return choice.kept(); });
     return kept;
 }
 
-std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
-                                        const std::vector<std::string>& inUse) {
+static Result<void> removeOne(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder, store::RunWriter& writer) {
+    LATHE_TRY(rundir::removeCheckpoint(fs, run.checkpoints(), folder));
+    return writer.markCheckpointDeleted(folder);
+}
+
+AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
+                                const std::vector<std::string>& inUse) {
+    AppliedRetention out;
+    const auto note = [&](Error error) {
+        if (out.done) out.done = std::move(error);
+        else log::warning(error.text());
+    };
     const auto user = rundir::readUser(run);
-    const auto all = rundir::listCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>());
-    const std::vector<bool> kept = stays(run, all, user, config, inUse);
-    std::vector<std::string> unread;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (kept[i]) {
-            if (all[i].problem.empty() && all[i].verifiedNs == 0) unread.push_back(all[i].folder);
-            continue;
+    const auto all = rundir::readCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>());
+    const auto kept = all ? stays(run, *all, user, config, inUse) : Result<std::vector<bool>>(all.error());
+    if (!kept) note(kept.error());
+    for (std::size_t i = 0; all && i < all->size(); ++i) {
+        const rundir::CheckpointInfo& info = (*all)[i];
+        if (info.isUnread) note({ErrorCode::Io, "Checkpoint " + info.folder + " stays because it cannot be read just now: " + info.problem, {}, {}});
+        if (kept && !(*kept)[i]) {
+            auto removed = removeOne(fs, run, info.folder, writer);
+            if (!removed && removed.error().code != ErrorCode::Busy) note(std::move(removed).error());   // one that is read goes afterwards
+        } else if (info.problem.empty() && info.verifiedNs == 0) {
+            out.notReRead.push_back(info.folder);
         }
-        auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), all[i].folder);
-        if (!removed && removed.error().code == ErrorCode::Busy) continue;   // until the next time
-        if (removed) removed = writer.markCheckpointDeleted(all[i].folder);
-        if (!removed) log::warning(removed.error().text());
     }
-    return unread;
+    return out;
 }
 
 }  // namespace lathe::launch

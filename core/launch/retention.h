@@ -33,9 +33,13 @@ Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& ru
 /// … by the configuration of the newest session.
 Result<std::vector<PlannedCheckpoint>> planRetention(const rundir::RunFolder& run);
 
-/// Removes what the plan lets go; failures are logged and the folder stays. Returns what is left, whole as far as is known,
-/// and was not re-read yet.
-std::vector<std::string> applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
+struct AppliedRetention {
+    std::vector<std::string> notReRead;   ///< what is left, whole as far as is known, and was not re-read yet
+    /// An error: what goes, or may go, has stayed until the next time; more of them are logged. (That one is being read is none.)
+    Result<void> done;
+};
+/// Removes what the plan lets go, each that can be.
+AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
                                         const std::vector<std::string>& inUse);
 
 }  // namespace lathe::launch

@@ -61,6 +61,7 @@ bool Session::turn(int milliseconds) {
     releaseOnceSaved();
     climb();
     m_awake.look();
+    keepDevices();
     noticeRemoval();
     if (isSummaryDue) writeSummary();
     glance();

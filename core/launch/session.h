@@ -72,6 +72,7 @@ private:
     void flush();
     void openEvents();
     void shareDevices();
+    void keepDevices();
     void watchHeartbeat();
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
@@ -144,6 +145,7 @@ private:
     SleepInhibitor m_awake;
     Verifier m_verifier;
     DeviceLocks m_locks;                    ///< shared with others, where no run from the queue has them alone
+    std::map<std::string, std::int64_t> m_lostDevices;   ///< of which the lock was removed: since when it could not be taken again, monotonic; 0 once that was told
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
@@ -174,6 +176,7 @@ private:
     std::int64_t m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
     bool m_summaryDue = true;
     RecurringProblem m_summaryFails{"times summary.json could not be written"};
+    RecurringProblem m_keepFails{"times checkpoints stayed that the rule does not keep"};
     std::optional<Next> m_next;
     std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };

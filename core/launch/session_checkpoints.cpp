@@ -23,7 +23,10 @@ void Session::afterCheckpoint() {
 void Session::tidyCheckpoints() {
     std::vector<std::string> inUse = {m_book->lastCheckpoint()};
     if (!m_record.checkpoint.empty()) inUse.push_back(m_record.checkpoint);
-    for (const std::string& folder : applyRetention(FileSystem::real(), m_run, m_config, *m_writer, inUse)) m_verifier.add(folder);
+    const AppliedRetention applied = applyRetention(FileSystem::real(), m_run, m_config, *m_writer, inUse);
+    for (const std::string& folder : applied.notReRead) m_verifier.add(folder);
+    if (!applied.done && m_keepFails.came(applied.done.error().text(), Clock::system().wallNs())) log::warning(applied.done.error().text());
+    if (const auto over = applied.done ? m_keepFails.over() : std::nullopt) log::info(*over);
 }
 
 /// Whether two paths lead to one folder.

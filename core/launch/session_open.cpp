@@ -155,6 +155,25 @@ void Session::shareDevices() {
     }
 }
 
+/// A lock that somebody removed keeps nobody away. (Who only tries to take it has it for a moment.)
+void Session::keepDevices() {
+    constexpr std::int64_t kTellAfterNs = 1'000'000'000;
+    const std::int64_t now = Clock::system().monotonicNs();
+    for (DeviceLock& lock : m_options.devices ? *m_options.devices : m_locks) {
+        const auto kept = lock.renew();
+        if (kept && *kept) {
+            m_lostDevices.erase(lock.device());
+            continue;
+        }
+        std::int64_t& since = m_lostDevices.try_emplace(lock.device(), now).first->second;
+        if (since == 0 || now - since < kTellAfterNs) continue;
+        since = 0;
+        tellEvent("warning", "The lock " + lock.file().string() + " was removed, and "
+                                 + (kept ? "another run has " + lock.device() + " by now; both will be slower"
+                                         : "a run from the queue may start beside this one: " + kept.error().text()));
+    }
+}
+
 Result<void> Session::startWorkers() {
     std::array<int, 2> lifeline{-1, -1};
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);

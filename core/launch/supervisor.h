@@ -126,7 +126,7 @@ struct SupervisorOptions {
     std::function<void(const Glance&)> glance; ///< foreground: called from the loop
     std::string notice;                        ///< told as a warning of the run, or empty
     std::optional<Recording> recording = {};   ///< instead of starting anything
-    std::shared_ptr<const DeviceLocks> devices = {};  ///< of a run from the queue; else its devices are shared as long as it runs
+    std::shared_ptr<DeviceLocks> devices = {};  ///< of a run from the queue; else its devices are shared as long as it runs
     std::vector<Crash> crashes = {};           ///< of workers in the sessions before, under this supervisor
     std::optional<Next> byItself = {};         ///< how the run came to go on in this session by itself
 };

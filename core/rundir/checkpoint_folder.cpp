@@ -110,6 +110,7 @@ Result<std::vector<CheckpointInfo>> readCheckpoints(const stdfs::path& checkpoin
             takeVerified(readVerified(checkpointsFolder / name), info);
         } else {
             info.problem = shownPaths(manifest.error().sentence);
+            info.isUnread = !isLasting(manifest.error());
         }
         out.push_back(std::move(info));
     }

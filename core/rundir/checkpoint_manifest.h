@@ -125,6 +125,7 @@ struct CheckpointInfo {
     std::map<std::string, std::string> metrics;
     bool best = false, pinned = false;
     bool isBeingWritten = false;                  ///< a save under way; `problem` says so
+    bool isUnread = false;                        ///< `problem` is of now: read another time it may be usable
 };
 /// All checkpoint folders, oldest first by (session, step); incomplete ones with their problem. What is just being removed is
 /// left out. For whoever decides or writes by it.

@@ -98,13 +98,9 @@ inline Operation pruning() {
                 config::RunConfig config = smallConfig();
                 config.checkpoint.keepLast = 2;
                 config.checkpoint.keepBest = 0;
-                launch::applyRetention(disk(), run, config, *writer, {});
-                return {};
+                return launch::applyRetention(disk(), run, config, *writer, {}).done;
             }()); },
-            [](const stdfs::path& workspace, Ending ending, const std::string& said) {
-                // What it could not read, and so left, stays for the next time.
-                return hasCheckpoints(5, 2)(workspace, ending == Ending::Undisturbed ? ending : Ending::Failed, said);
-            }};
+            hasCheckpoints(5, 2)};
 }
 
 inline Operation rollingBack() {

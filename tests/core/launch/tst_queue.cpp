@@ -440,6 +440,48 @@ private Q_SLOTS:
         QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"hand", "waits"}));
     }
 
+    // a cleaner of old or temporary files
+    void aLockThatIsRemovedIsTakenAgainByWhoHadIt() {
+        const std::string flag = (m_workspace->scratch() / "flag").string();
+        const stdfs::path lock = m_workspace->scratch() / "devices/lathe-cpu.lock";
+        m_workspace->setScript("points 3; hold " + flag + "; end completed, 3");
+        put("one");
+        QVERIFY(eventually([&] { return launch::standingOf(runs().front()).state == State::Running; }));
+        m_workspace->setScript("points 3; end completed, 3");
+        put("two");
+        for (int i = 0; i < 3; ++i) {
+            QVERIFY(stdfs::remove(lock));
+            QVERIFY(eventually([&] { return stdfs::exists(lock) && !busy(); }));
+        }
+        QCOMPARE(waiting(), QStringList{"two"});
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(allIs(State::Completed));
+        QCOMPARE(namesInOrderOfStart(), (std::vector<std::string>{"one", "two"}));
+        const auto first = runs().back(), second = runs().front();
+        QVERIFY(rundir::readSession(second, 1)->startedNs >= rundir::readSession(first, 1)->endedNs);
+        const auto kinds = eventKinds(first);
+        QCOMPARE(std::count(kinds.begin(), kinds.end(), "warning"), std::ptrdiff_t{0});
+    }
+    void aLockThatOthersHaveMeanwhileIsTold() {
+        const std::string flag = (m_workspace->scratch() / "flag").string();
+        const stdfs::path lock = m_workspace->scratch() / "devices/lathe-cpu.lock";
+        m_workspace->setScript("points 3; hold " + flag + "; end completed, 3");
+        put("one");
+        QVERIFY(eventually([&] { return launch::standingOf(runs().front()).state == State::Running; }));
+        auto other = busyOn("other");
+        stdfs::rename(m_workspace->scratch() / "devices/lathe-other.lock", lock);
+        const auto warnings = [&] {
+            const auto kinds = eventKinds(runs().front());
+            return std::count(kinds.begin(), kinds.end(), "warning");
+        };
+        QVERIFY(eventually([&] { return warnings() == 1; }));
+        other.reset();
+        QVERIFY(eventually([&] { return !busy(); }));   // it has it again
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(allIs(State::Completed));
+        QCOMPARE(warnings(), std::ptrdiff_t{1});
+    }
+
     void systemdBringsTheQueueBackWhereItIs() {
         const stdfs::path bin = m_workspace->scratch() / "bin";
         stdfs::create_directories(bin);
