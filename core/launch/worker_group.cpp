@@ -29,17 +29,17 @@ Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
     return group;
 }
 
-bool WorkerGroup::turn(std::int64_t nowNs) {
+bool WorkerGroup::turn(std::int64_t nowNs, bool isAtSave) {
     collect(nowNs);
-    if (m_killAtNs != 0 && !allGone()) endOthers(nowNs);
+    if (m_killAtNs != 0 && !allGone()) endOthers(nowNs, isAtSave);
     return allGone();
 }
 
 /// A restart goes on from what the first rank is writing, so that one is waited for, as long as a stop waits for a save. Its
-/// save needs nobody else: it has copied the state, and what the others told by then is in shared memory. Where the first rank
+/// save needs nobody else: the state is its own, and what the others told by then is in shared memory. Where the first rank
 /// itself has ended nothing is published any more, and nobody is waited for.
-void WorkerGroup::endOthers(std::int64_t nowNs) {
-    if (!m_ends[0] && rundir::isBeingWritten(m_checkpoints, m_session))
+void WorkerGroup::endOthers(std::int64_t nowNs, bool isAtSave) {
+    if (!m_ends[0] && (isAtSave || rundir::isBeingWritten(m_checkpoints, m_session)))
         m_saverKillAtNs = std::min(nowNs + kGraceSeconds * kSecond, m_firstEndNs + kSavingSeconds * kSecond);
     for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
         if (nowNs >= (rank == 0 ? std::max(m_killAtNs, m_saverKillAtNs) : m_killAtNs)) m_workers[rank].signal(SIGKILL);
@@ -69,6 +69,11 @@ void WorkerGroup::endFor(int rank, std::string problem, std::int64_t nowNs) {
 
 void WorkerGroup::signal(int number) const {
     for (const ChildProcess& worker : m_workers) worker.signal(number);
+}
+
+bool isAtSave(const HangDoctor::Beats& beats, std::int64_t nowNs) {
+    if (beats.empty() || !beats.front() || beats.front()->monotonicNs == 0 || silentRank({beats.front()}, nowNs)) return false;
+    return beats.front()->phase == live::Phase::Saving && beats.front()->activity == live::Activity::None;
 }
 
 }  // namespace lathe::launch

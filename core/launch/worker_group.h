@@ -29,8 +29,8 @@ public:
 
     int world() const { return static_cast<int>(m_workers.size()); }
     const std::vector<ChildProcess>& workers() const { return m_workers; }
-    /// Collects ends, and ends who has had the time to. True once all workers are gone.
-    bool turn(std::int64_t nowNs);
+    /// Collects ends, and ends who has had the time to. True once all workers are gone. `isAtSave`: what the function of that name says of their beats.
+    bool turn(std::int64_t nowNs, bool isAtSave);
     /// Ends a rank that holds up the others. That breaks what they wait in, so that they can say so themselves.
     void endFor(int rank, std::string problem, std::int64_t nowNs);
     bool allGone() const { return m_order.size() == m_workers.size(); }
@@ -50,7 +50,7 @@ public:
 private:
     WorkerGroup(const Plan& plan) : m_checkpoints(plan.run.checkpoints()), m_session(plan.session) {}
     void collect(std::int64_t nowNs);
-    void endOthers(std::int64_t nowNs);
+    void endOthers(std::int64_t nowNs, bool isAtSave);
 
     std::filesystem::path m_checkpoints;
     int m_session;
@@ -63,5 +63,9 @@ private:
     int m_heldUpBy = -1;
     std::string m_problem;
 };
+
+/// Whether the first rank shows that it is at a save and waits for nobody. Of one that is written behind training it shows
+/// nothing before it has noticed that another rank is gone; that is seen by its files.
+bool isAtSave(const HangDoctor::Beats& beats, std::int64_t nowNs);
 
 }  // namespace lathe::launch

@@ -23,7 +23,7 @@ struct SleepingRanks {
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
         group.emplace(launch::WorkerGroup::start({program, run, 1, world, segment->fd(), segment->fd(), "test"}).value());
     }
-    bool turn(std::int64_t second) { return group->turn(second * 1'000'000'000); }
+    bool turn(std::int64_t second, bool isAtSave = false) { return group->turn(second * 1'000'000'000, isAtSave); }
     pid_t pid(std::size_t rank) const { return static_cast<pid_t>(group->workers()[rank].identity().pid); }
     /// A worker's end, as it is collected.
     bool ends(int rank, std::int64_t second) {

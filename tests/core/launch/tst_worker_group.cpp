@@ -11,6 +11,7 @@
 
 using namespace lathe;
 using namespace lathe::launch;
+using live::Activity;
 using Ranks = test::SleepingRanks;
 
 static constexpr std::int64_t kSecond = 1'000'000'000;
@@ -65,6 +66,29 @@ private Q_SLOTS:
         QVERIFY(ranks.ends(1, 10));
         for (int second = 11; second < 10 + WorkerGroup::kSavingSeconds; ++second) QVERIFY(!ranks.turn(second));
         QVERIFY(ranks.ends(0, 10 + WorkerGroup::kSavingSeconds));
+    }
+
+    // the copy of the state comes before the first file, and takes long as well
+    void whoCopiesItsStateForASaveIsGivenThatTimeToo() {
+        Ranks ranks(2);
+        ::kill(ranks.pid(1), SIGKILL);
+        QVERIFY(ranks.ends(1, 10));
+        for (const int second : {12, 16, 30, 60}) QVERIFY(!ranks.turn(second, true));
+        beginSave(ranks);
+        for (const int second : {65, 200}) QVERIFY(!ranks.turn(second, false));
+        std::filesystem::remove(unfinished(ranks));
+        QVERIFY(ranks.ends(0, 200 + WorkerGroup::kGraceSeconds));
+    }
+
+    void onlyTheFirstRankAndOnlyAliveIsAtASave() {
+        using live::Heartbeat, live::Phase;
+        const Heartbeat saves{.phase = Phase::Saving, .monotonicNs = 100 * kSecond}, waits{.phase = Phase::Saving, .monotonicNs = 100 * kSecond, .activity = Activity::Exchanging},
+            trains{.phase = Phase::Training, .monotonicNs = 100 * kSecond}, leaves{.phase = Phase::Finishing, .monotonicNs = 100 * kSecond};
+        QVERIFY(isAtSave({saves, std::nullopt}, 101 * kSecond) && isAtSave({saves, trains}, 101 * kSecond));
+        for (const HangDoctor::Beats& beats : {HangDoctor::Beats{}, {std::nullopt, saves}, {trains, saves}, {leaves, saves}, {waits, saves}, {Heartbeat{.phase = Phase::Saving}, saves}})
+            QVERIFY(!isAtSave(beats, 101 * kSecond));
+        QVERIFY(!isAtSave({saves, saves}, 110 * kSecond));   // it is stopped itself
+        QVERIFY(isAtSave({saves, Heartbeat{.phase = Phase::Training, .monotonicNs = 1}}, 101 * kSecond));
     }
 
     void nobodyWaitsForASaveOfARankThatIsGone() {
