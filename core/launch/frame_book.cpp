@@ -1,5 +1,6 @@
 #include "launch/frame_book.h"
 
+#include "base/lasting.h"
 #include "base/log.h"
 #include "base/number_text.h"
 #include "launch/session_row.h"
@@ -29,6 +30,28 @@ FrameBook::FrameBook(store::RunWriter& writer, rundir::Summary& summary, int ses
     if (m_summary.sparkline.size() > 1) m_stride = std::max<std::int64_t>(1, m_summary.sparkline[1].first - m_summary.sparkline[0].first);
 }
 
+bool FrameBook::isLoss(int ring, const std::string& name) { return ring == 0 && name == kLoss; }
+
+Result<void> FrameBook::recall(const rundir::RunFolder& run) {
+    const auto reader = store::RunReader::open(run.database());
+    const auto recalled = reader ? recallFrom(**reader) : Result<void>(reader.error());
+    if (!recalled && !isLasting(recalled.error())) return recalled;
+    if (!recalled) log::warning(recalled.error().text());
+    return {};
+}
+
+Result<void> FrameBook::recallFrom(const store::RunReader& reader) {
+    LATHE_TRY_ASSIGN(const auto names, reader.ringNames(m_session));
+    for (const store::RunReader::RingName& known : names) know(known.ring, known.id, known.name);
+    for (std::int64_t after = 0;;) {
+        LATHE_TRY_ASSIGN(const auto events, reader.events(after));
+        if (events.empty()) return {};
+        for (const store::EventRow& row : events)
+            if (row.event.session == m_session && row.event.kind == "environment") bookEnvironment(row.event);
+        after = events.back().id;
+    }
+}
+
 void FrameBook::take(int ring, const live::Frame& frame) {
     m_writer.take(ring, m_session, frame.sequence, frame.type, frame.payload);
     if (frame.type == live::FrameType::Points) {
@@ -38,7 +61,7 @@ void FrameBook::take(int ring, const live::Frame& frame) {
     } else if (frame.type == live::FrameType::Series) {
         const auto series = live::decodeSeries(frame.payload);
         if (!series) return log::warning(series.error().text());
-        m_series[{ring, series->id}] = {series->name, nullptr, ring == 0 && series->name == kLoss};
+        know(ring, series->id, series->name);
     }
 }
 

@@ -24,6 +24,9 @@ public:
     /// one stands, and its task whose frames these are.
     FrameBook(store::RunWriter& writer, rundir::Summary& summary, int session);
 
+    /// Of a session that others recorded the first part of: what they took and later frames build on, names of series and
+    /// surroundings. Damage in it is logged.
+    Result<void> recall(const rundir::RunFolder& run);
     void take(int ring, const live::Frame& frame);
     /// Makes durable what was taken, and with it, all or nothing, the summary as it is then: recordedSummary().
     Result<void> flush();
@@ -46,6 +49,9 @@ public:
     std::optional<std::string> takeHold() { return std::exchange(m_holds, std::nullopt); }
 
 private:
+    Result<void> recallFrom(const store::RunReader& reader);
+    void know(int ring, std::uint16_t id, const std::string& name) { m_series[{ring, id}] = {name, nullptr, isLoss(ring, name)}; }
+    static bool isLoss(int ring, const std::string& name);
     void takePoints(int ring, const live::Frame& frame);
     void takeEvent(int ring, const live::Frame& frame);
     void bookCheckpoint(const live::EventFrame& event);

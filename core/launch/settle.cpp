@@ -9,6 +9,7 @@
 #include "launch/export.h"
 #include "launch/frame_book.h"
 #include "launch/identity.h"
+#include "launch/left_memory.h"
 #include "launch/process_tree.h"
 #include "launch/queue.h"
 #include "launch/session_end.h"
@@ -40,6 +41,8 @@ static constexpr std::int64_t kForeignSilenceNs = 120'000'000'000;
 static FileSystem& disk() { return FileSystem::real(); }
 
 static Error busy(const RunFolder& run, const std::optional<rundir::LiveRecord>& live) {
+    const bool isLost = live && live->supervisor.host == hostName() && !VerifiedProcess::find(live->supervisor);
+    if (isLost) return {ErrorCode::Busy, run.name() + " is in use by another process, which books what a lost supervisor left; try again in a moment", {}, {}};
     if (!live) return {ErrorCode::Busy, run.name() + " is in use by another process, which has just begun with it; try again in a moment", {}, {}};
     const std::string who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
     const std::string stopped = stoppedNote(live->supervisor);
@@ -137,8 +140,10 @@ private:
     std::int64_t m_toldNs = Clock::system().monotonicNs();
 };
 
-static std::string waitText(const RunFolder& run, const std::vector<rundir::ProcessIdentity>& workers, const StopLadder& ladder) {
-    std::string text = "The supervisor of " + run.name() + " was lost, its worker is " + sentenceOf(*ladder.stopping(Clock::system().monotonicNs()));
+static std::string waitText(const RunFolder& run, const std::vector<rundir::ProcessIdentity>& workers, const StopLadder& ladder, bool saves) {
+    Stopping stopping = *ladder.stopping(Clock::system().monotonicNs());
+    if (saves && stopping.stage == StopStage::Asked && !stopping.discards) stopping.stage = StopStage::Saving;
+    std::string text = "The supervisor of " + run.name() + " was lost, its worker is " + sentenceOf(stopping);
     for (const rundir::ProcessIdentity& worker : workers)
         if (const std::string note = stoppedNote(worker); !note.empty()) text += "; " + note;
     return text;
@@ -157,6 +162,7 @@ static void signalWorkers(const RunFolder& run, const std::vector<rundir::Proces
 /// A worker whose supervisor is gone saves and leaves by itself: it has been asked. One that does not is told to, then ended.
 static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional<rundir::LiveRecord>& live, const EndOfLeftovers& how) {
     const auto workers = live ? live->workers : std::vector<rundir::ProcessIdentity>();
+    const LeftMemory memory = LeftMemory::find(workers);
     StopLadder ladder;
     ladder.ask(how.discard, Clock::system().monotonicNs());
     Telling telling(how);
@@ -167,10 +173,11 @@ static Result<void> endLeftoverWorkers(const RunFolder& run, const std::optional
         const std::int64_t now = Clock::system().monotonicNs();
         if (isStopPending()) return Error{ErrorCode::Stopped, "Stopped while waiting for the worker of an earlier session; nothing was changed", {}, {}};
         if (endedNs != 0 && now - endedNs > kAfterKillNs) break;
-        const StopLadder::Stage stage = ladder.advance(now, false);
+        const bool saves = isSaving(memory.beats(), now);
+        const StopLadder::Stage stage = ladder.advance(now, saves);
         if (stage != StopLadder::Stage::None) signalWorkers(run, workers, stage == StopLadder::Stage::Killed ? SIGKILL : SIGTERM);
         if (stage == StopLadder::Stage::Killed) endedNs = now;
-        if (stage != StopLadder::Stage::None || telling.isDue()) telling.now(waitText(run, workers, ladder));
+        if (stage != StopLadder::Stage::None || telling.isDue()) telling.now(waitText(run, workers, ladder, saves));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     return Error{ErrorCode::Busy, "A worker of " + run.name() + " still runs and could not be ended; look for a process that holds "
@@ -250,25 +257,46 @@ static Result<SessionEnd> endOfLost(const RunFolder& run, int session, const std
 }
 
 /// evaluation.restore_best of a session whose supervisor could not see to it.
-static void restoreBest(const RunFolder& run, int session) {
+static bool owesBest(const RunFolder& run, int session) {
     const auto config = configOf(run, session);
-    if (!config || config::isCommand(*config) || !config->evaluation.restoreBest) return;
-    if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
+    return config && !config::isCommand(*config) && config->evaluation.restoreBest;
 }
 
-/// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off.
-/// `isNewest`: with it the run ends.
-static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, rundir::Summary& summary, bool isNewest) {
-    LATHE_TRY_ASSIGN(const auto account, accountLeft(run, record.number));   // the spill is gone once it is taken in
-    LATHE_TRY_ASSIGN(const SessionEnd end, endOfLost(run, record.number, account));
-    LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
-    LATHE_TRY(writer->beginSession(rowOf(record)));
+/// Counters of the checkpoint that it loads; where that is gone, what the plan says of them.
+static Counters loadedBy(const RunFolder& run, const rundir::SessionRecord& record) {
+    Counters loaded;
+    if (record.checkpoint.empty() || record.weightsOnly) return loaded;
+    if (const auto manifest = rundir::readCheckpoint(run.checkpoints() / record.checkpoint)) return manifest->counters;
+    loaded.updateAttempts = UpdateAttempt(record.parentAttempt);
+    loaded.globalStep = GlobalStep(startStepOf(record));
+    return loaded;
+}
+
+/// What the run had come to with this session, as far as that is recorded: where nothing of it is it stands where the session
+/// began, whatever the summary of the one before says. (A program's session and what older programs recorded: as the summary says.)
+static Result<void> takeRecorded(const RunFolder& run, const rundir::SessionRecord& record, const store::RunWriter& writer, rundir::Summary& summary) {
     LATHE_TRY_ASSIGN(auto recorded, recordedSummary(run, record.number));
+    const bool isProgram = summary.task == rundir::kCommandTask || summary.task == rundir::kImportedTask;
     if (recorded) {
         summary.activeSeconds = recorded->activeSeconds;
         takeProgress(summary, std::move(*recorded));
+    } else if (!isProgram && writer.recordedSequence(0, record.number) == 0) {
+        summary.counters = loadedBy(run, record);
     }
+    summary.sessions = std::max(summary.sessions, record.number);
+    return {};
+}
+
+/// The end of a session that nobody wrote down; or of one whose record was written and whose cleaning-up was cut off. Whatever
+/// was cut off is done once more, from the plan and from what is recorded. `isNewest`: with it the run ends.
+static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord record, rundir::Summary& summary, bool isNewest, const EndOfLeftovers& how) {
+    LATHE_TRY_ASSIGN(const auto account, accountLeft(run, record.number));
+    LATHE_TRY_ASSIGN(const SessionEnd end, endOfLost(run, record.number, account));
+    LATHE_TRY_ASSIGN(auto writer, store::RunWriter::open(run.database()));
+    LATHE_TRY(writer->beginSession(rowOf(record)));
+    LATHE_TRY(takeRecorded(run, record, *writer, summary));
     FrameBook book(*writer, summary, record.number);
+    LATHE_TRY(book.recall(run));
     LATHE_TRY(takeInSpill(run, record, summary, *writer, book));
     if (!record.state) {
         record.state = end.state;
@@ -279,17 +307,20 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
             if (info.problem.empty()) record.lastCheckpoint = info.folder;
         }
         if (!book.environment().empty()) record.environment = book.environment();
-        if (isNewest) undo(run, record, summary);
     }
     if (!isNewest) {
         LATHE_TRY(writer->endSession(book.row(record)));
         return rundir::writeSession(disk(), run, record);   // by its record the next one knows that it is done
     }
-    restoreBest(run, record.number);
+    summary.counters = record.counters.value_or(summary.counters);
+    undo(run, record, summary);
+    const bool owes = owesBest(run, record.number);
+    if (owes && how.exports)
+        if (const auto left = exportBest(run); !left) log::warning("The best weights could not be left in the export folder: " + left.error().text());
     summary.state = *record.state;
     summary.why = record.why;
     summary.endedNs = record.endedNs;
-    return writeEnd(disk(), run, record, summary, {writer.get(), book.row(record), false});
+    return writeEnd(disk(), run, record, summary, {writer.get(), book.row(record), false, owes && !how.exports});
 }
 
 /// Sessions before the newest that have no end: the supervisor plans the next one before it writes down how this one ended.
@@ -316,13 +347,24 @@ Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
     rundir::clearUnfinished(disk(), run.checkpoints());
     removeStaleTemporaries(run);
     LATHE_TRY_ASSIGN(auto lost, lostBefore(run, newest));
-    if (record->state && live && !left && lost.empty()) return {};
+    const bool isDone = record->state && live && !left;
+    if (isDone && lost.empty()) return {};
     LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
     for (auto& earlier : lost) {
-        rundir::Summary passed = summary;   // what the newest one made of it stands
-        LATHE_TRY(bookLostSession(run, std::move(earlier), record->state ? passed : summary, false));
+        rundir::Summary passed = summary;   // what a later one made of it stands
+        const bool isPassed = isDone || summary.sessions > earlier.number;
+        LATHE_TRY(bookLostSession(run, std::move(earlier), isPassed ? passed : summary, false, how));
     }
-    return bookLostSession(run, *record, summary, true);
+    return isDone ? Result<void>() : bookLostSession(run, *record, summary, true, how);
+}
+
+/// All that is left to do is what readers leave to others.
+static bool isBooked(const RunFolder& run) {
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    const auto summary = rundir::readSummary(run);
+    const auto reader = store::RunReader::open(run.database());
+    const auto rows = reader ? (*reader)->sessions() : Result<std::vector<store::SessionRow>>(reader.error());
+    return record && record->state && summary && summary->state == *record->state && rows && !rows->empty() && !rows->back().end.empty();
 }
 
 /// Whatever a person's command left may still be at work, and is not a reader's to end.
@@ -331,7 +373,10 @@ std::string settleToRead(const RunFolder& run) {
     const std::string missing = "Its supervisor was lost, and the newest updates may be missing here: ";
     const auto config = configOf(run, rundir::newestSession(run));
     if (RunLock::isHeld(run.workersLock()) || !config || config::isCommand(*config)) return missing + "they are taken in once what it ran has ended and the run is stopped or goes on";
-    const auto taken = takeRun(run);
+    if (isBooked(run)) return {};
+    EndOfLeftovers how;
+    how.exports = false;
+    const auto taken = takeRun(run, how);
     return taken ? std::string() : missing + taken.error().text();
 }
 

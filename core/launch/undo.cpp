@@ -26,6 +26,11 @@ static void putBack(const rundir::RunFolder& run, const SessionRecord& place, ru
 }
 
 void undo(const rundir::RunFolder& run, SessionRecord& ended, rundir::Summary& summary) {
+    if (ended.undone) {   // cut off behind its record
+        const auto stayed = rundir::readSession(run, ended.parentSession);
+        if (stayed && stayed->counters) putBack(run, *stayed, summary);
+        return;
+    }
     if (!madeNothing(ended)) return;
     std::vector<SessionRecord> between;   // restarts, and at last the roll-back that they are of
     int before = ended.number - 1;

@@ -86,6 +86,7 @@ void tellKind(const config::RunConfig& config, rundir::Summary& summary);
 struct EndOfLeftovers {
     bool discard = false;                                ///< it is given less time to save
     std::function<void(const std::string&)> tell = {};   ///< called every few seconds with what is waited for
+    bool exports = true;                                 ///< evaluation.restore_best is seen to; else that is left to whoever takes the run next
 };
 /// Takes the run's lock for a short piece of work, or says who holds it (Busy). Leftovers of a lost supervisor are
 /// settled first.
@@ -96,7 +97,7 @@ Result<void> settleLeftovers(const rundir::RunFolder& run, const EndOfLeftovers&
 /// Whether its supervisor, of this machine, is gone and nobody has booked what it left: takeRun() does.
 bool isUnsettled(const rundir::RunFolder& run);
 /// For those who read a run: books what a lost supervisor left of a training once nothing of it runs any more, so that its
-/// last updates are in its record. Empty where they are; else why some may be missing, as a sentence.
+/// last updates are in its record; what takes long is left to whoever takes the run. Empty where they are; else why some may be missing, as a sentence.
 std::string settleToRead(const rundir::RunFolder& run);
 /// Why the supervisor of a live run does not answer, where it is stopped (stoppedNote), or empty.
 std::string supervisorNote(const rundir::RunFolder& run);

@@ -131,6 +131,19 @@ inline void interrupted(const stdfs::path& workspace) {
         if (!replaceFile(disk(), file.string() + tail, "{").ok()) std::abort();
 }
 
+/// Wherever it was cut off: what the session's record counts is what is recorded of it.
+inline std::string countsProblem(const RunFolder& run) {
+    if (const auto settled = launch::takeRun(run); !settled.ok()) return settled.error().text();
+    const auto record = rundir::readSession(run, 1);
+    const auto summary = rundir::readSummary(run);
+    if (!record.ok() || !summary.ok() || !record->state || !record->counters) return "the session has no end";
+    const auto rows = (*store::RunReader::open(run.database()))->sessions();
+    const std::int64_t wanted = rowsOf(run), counted = record->counters->updateAttempts.value();
+    if (counted != wanted || summary->counters != *record->counters || rows->back().lastStep != wanted)
+        return "the record counts " + std::to_string(counted) + " updates, the summary " + std::to_string(summary->counters.updateAttempts.value()) + ", the row " + std::to_string(rows->back().lastStep) + " of " + std::to_string(wanted) + " recorded ones";
+    return {};
+}
+
 inline Operation settling() {
     return {"settling what a lost supervisor left", interrupted,
             [](const stdfs::path& workspace) { return told([&]() -> Result<void> {
@@ -140,9 +153,9 @@ inline Operation settling() {
             [](const stdfs::path& workspace, Ending ending, const std::string& said) -> std::string {
                 if (std::string problem = hasCheckpoints(5, 5)(workspace, ending, said); !problem.empty()) return problem;
                 const RunFolder run = onlyRun(workspace);
-                if (!isDone(ending)) return {};
-                if (rowsOf(run) != kRecordedRows + kSpilledRows) return "of the spilled points some are missing";
-                return launch::standingOf(run).state == rundir::State::Interrupted ? std::string() : "the session has no end";
+                if (isDone(ending) && launch::standingOf(run).state != rundir::State::Interrupted) return "the session has no end";
+                if (std::string problem = countsProblem(run); !problem.empty()) return problem;
+                return rowsOf(run) == kRecordedRows + kSpilledRows ? std::string() : "of the spilled points some are missing";
             }};
 }
 

@@ -19,6 +19,7 @@
 //   flood N         N MiB to standard error
 //   deaf            ignores everything but SIGKILL from here on, for ever
 //   hold FILE       waits until FILE exists
+//   saving FILE     the same, as one that saves and is alive, whoever is gone
 //   rank K STEP     a step of rank K alone
 #include "base/clock.h"
 #include "base/file_system.h"
@@ -146,6 +147,8 @@ private:
         } else if (verb == "hold") {
             words >> text;
             while (!stdfs::exists(text)) pauseFor(5);
+        } else if (verb == "saving") {
+            for (words >> text; !stdfs::exists(text); ::poll(nullptr, 0, 5)) beat(live::Phase::Saving);
         } else if (verb == "rank") {
             words >> number >> text;
             if (number == m_rank) perform(text, words);

@@ -1,6 +1,7 @@
 // labels: process slow
 // timeout: 300
 // A worker that does not leave when its supervisor is lost: it is waited for, then ended, and only it.
+#include "base/file_system.h"
 #include "launch/verbs.h"
 #include "trainer_process.h"
 
@@ -39,6 +40,28 @@ private Q_SLOTS:
         const Answer next = workspace.ask({"continue", "latest"}, 120'000);
         QVERIFY2(next.code == 0, next.err.c_str());
         QVERIFY(!processLives(live->workers.at(0).pid));
+        QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
+    }
+    /// Its last save may take longer than the 75 s after which one that does nothing is ended.
+    void aWorkerThatSavesIsGivenTheTimeForIt() {
+        Workspace workspace;
+        workspace.useFakeWorker(LATHE_BIN_DIR);
+        const auto flag = workspace.scratch() / "saved";
+        workspace.setScript("points 5; saving " + flag.string() + "; save; end interrupted, 5");
+        QCOMPARE(workspace.ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace.latest();
+        QVERIFY(eventually([&] { return (*rundir::readLive(run)).has_value(); }));
+        const auto live = *rundir::readLive(run);
+        ::kill(static_cast<pid_t>(live->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+
+        const auto next = workspace.start({"stop", "latest"});
+        QByteArray said;
+        QVERIFY(eventually([&] { next->waitForReadyRead(10); return (said += next->readAllStandardError()).contains("its worker is") || next->state() == QProcess::NotRunning; }));
+        QVERIFY2(said.contains("asked to save and stop, saving; SIGTERM at the latest in 8"), said.constData());   // of 900 s
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QCOMPARE(Workspace::finish(*next).code, 5);
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000005"));
         QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
     }
 };

@@ -4,6 +4,7 @@
 // nothing that was trained is told as never begun.
 #include "failing_file_system.h"
 #include "fault_run.h"
+#include "launch/frame_book.h"
 #include "launch/identity.h"
 #include "launch/resume_sheet.h"
 #include "launch/session_end.h"
@@ -31,13 +32,16 @@ class TestSettle : public QObject {
 
     stdfs::path workspace() const { return m_folder->path().toStdString(); }
     static FileSystem& disk() { return FileSystem::real(); }
+    static rundir::LiveRecord lostIn(int session) {
+        rundir::LiveRecord live;
+        live.session = session;
+        live.supervisor = {launch::hostName(), launch::bootId(), 4'000'000, 1, "x"};
+        return live;
+    }
     /// As after a SIGKILL: session 1 has rows and no end.
     rundir::RunFolder interruptedRun() const {
         const rundir::RunFolder run = endedRun(workspace(), false);
-        rundir::LiveRecord live;
-        live.session = 1;
-        live.supervisor = {launch::hostName(), launch::bootId(), 4'000'000, 1, "x"};
-        if (!rundir::writeLive(disk(), run, live).ok()) qFatal("live.json");
+        if (!rundir::writeLive(disk(), run, lostIn(1)).ok()) qFatal("live.json");
         return run;
     }
     static void settle(const rundir::RunFolder& run) {
@@ -61,23 +65,22 @@ class TestSettle : public QObject {
     static stdfs::path spillOf(const rundir::RunFolder& run, int ring = 0, const char* tail = "") { return run.spill() / (live::spillName(1, ring) + tail); }
     static stdfs::path keptOf(const rundir::RunFolder& run, int ring = 0, const char* tail = "") { return run.spill() / ("damaged-" + live::spillName(1, ring) + tail); }
     /// A roll-back to update 20 whose supervisor was killed: all that the summary knows is where it began.
-    rundir::RunFolder lostRollBack() const {
-        const rundir::RunFolder run = endedRun(workspace());
+    static rundir::RunFolder lostRollBack(const rundir::RunFolder& run, bool isAnnounced = true) {
         rundir::SessionRecord first = rundir::readSession(run, 1).value();
         first.counters = Counters{};
         first.counters->updateAttempts = UpdateAttempt(kRecordedRows);
         first.counters->globalStep = GlobalStep(kRecordedRows);
         if (!rundir::writeSession(disk(), run, first).ok()) qFatal("session 1");
         { const auto prepared = launch::prepareRollBack(run, "s001-000000020", {}); if (!prepared.ok()) qFatal("%s", prepared.error().text().c_str()); }
+        if (!isAnnounced) return run;
         rundir::Summary summary = rundir::readSummary(run).value();
         summary.sessions = 2;
         summary.state = State::Running;
         summary.counters = rundir::readCheckpoint(run.checkpoints() / "s001-000000020")->counters;
-        rundir::LiveRecord live;
-        live.session = 2;
-        live.supervisor = {launch::hostName(), launch::bootId(), 4'000'000, 1, "x"};
+        std::erase_if(summary.sparkline, [](const auto& point) { return point.first > 20; });
+        summary.best.reset();
         const auto writer = store::RunWriter::open(run.database());
-        if (!rundir::writeSummary(disk(), run, summary).ok() || !rundir::writeLive(disk(), run, live).ok() || !(*writer)->beginSession(launch::rowOf(*rundir::readSession(run, 2))).ok()) qFatal("roll-back");
+        if (!rundir::writeSummary(disk(), run, summary).ok() || !rundir::writeLive(disk(), run, lostIn(2)).ok() || !(*writer)->beginSession(launch::rowOf(*rundir::readSession(run, 2))).ok()) qFatal("roll-back");
         return run;
     }
 
@@ -254,9 +257,109 @@ private Q_SLOTS:
         QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
         QVERIFY(stdfs::is_empty(run.spill()));
     }
+    /// A settling that was cut off had taken in what the worker left, or a supervisor was lost between its record and its summary.
+    void whatIsRecordedCountsWhateverTheSummarySays() {
+        const rundir::RunFolder run = lostRollBack(endedRun(workspace()));
+        {
+            const auto writer = store::RunWriter::open(run.database());
+            rundir::Summary summary = rundir::readSummary(run).value();
+            launch::FrameBook book(**writer, summary, 2);
+            std::vector<std::byte> buffer;
+            std::uint64_t sequence = 0;
+            const auto take = [&](live::FrameType type) { book.take(0, {type, ++sequence, buffer}); };
+            live::encode(live::SeriesFrame{1, "train/loss", ""}, buffer);
+            take(live::FrameType::Series);
+            live::encode(live::EventFrame{2, 20, 20, 1, "environment", "", R"({"threads": "7"})"}, buffer);
+            take(live::FrameType::Event);
+            for (int i = 21; i <= 30; ++i) {
+                live::encode(live::PointsFrame{2, i, i, i * 1'000'000'000ll, i, {{1, 0.25}}}, buffer);
+                take(live::FrameType::Points);
+            }
+            QVERIFY(book.flush().ok());
+        }
+        spillRows(run, 31, 35, 0, 2);
+        settle(run);
+        const auto record = rundir::readSession(run, 2).value();
+        QVERIFY(!record.undone);
+        QCOMPARE(record.counters->updateAttempts.value(), 35);
+        QCOMPARE(record.counters->globalStep.value(), 35);
+        QCOMPARE(record.environment.count("threads"), std::size_t{1});
+        const auto summary = rundir::readSummary(run).value();
+        QCOMPARE(summary.counters.globalStep.value(), 35);
+        QCOMPARE(summary.last.at("train/loss"), 1.0 / 35);
+        QCOMPARE((*store::RunReader::open(run.database()))->sessions()->back().lastStep, 35);
+    }
+    void aSummaryThatSaysMoreThanIsRecordedIsNotBelieved() {
+        const rundir::RunFolder run = lostRollBack(endedRun(workspace()));
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.counters.updateAttempts = UpdateAttempt(75);
+        summary.counters.globalStep = GlobalStep(75);
+        QVERIFY(rundir::writeSummary(disk(), run, summary).ok());
+        settle(run);
+        QVERIFY(rundir::readSession(run, 2)->undone);
+        QCOMPARE(rundir::readSession(run, 2)->counters, rundir::readSession(run, 1)->counters);
+    }
+    /// As the supervisor announces it: what lies behind update 20 is in no summary any more.
+    void whatAFailedRollBackTookFromTheSummaryComesBack() {
+        const rundir::RunFolder ended = endedRun(workspace());
+        rundir::Summary summary = rundir::readSummary(ended).value();
+        summary.best = rundir::BestValue{"eval/accuracy", 0.9, 180, true};
+        summary.sparkline = {{10, 2.0}, {150, 1.0}};
+        summary.plannedUpdates = 777;
+        QVERIFY(rundir::writeSummary(disk(), ended, summary).ok());
+        {
+            const auto writer = store::RunWriter::open(ended.database());
+            launch::FrameBook book(**writer, summary, 1);
+            std::vector<std::byte> buffer;
+            live::encode(live::EventFrame{1, 200, 200, 1, "note", "the last word", {}}, buffer);
+            book.take(0, {live::FrameType::Event, (*writer)->recordedSequence(0, 1) + 1, buffer});
+            QVERIFY(book.flush().ok());
+        }
+        const rundir::RunFolder run = lostRollBack(ended);
+        const auto comesBack = [&] {
+            const auto after = rundir::readSummary(run).value();
+            return after.best && after.best->value == 0.9 && after.best->step == 180 && after.sparkline == summary.sparkline && after.plannedUpdates == 777
+                   && after.counters.globalStep.value() == kRecordedRows && after.state == State::Interrupted;
+        };
+        const rundir::Summary announced = rundir::readSummary(run).value();
+        QVERIFY(!announced.best && announced.sparkline.size() == 1);
+        settle(run);
+        QVERIFY(rundir::readSession(run, 2)->undone);
+        QVERIFY(comesBack());
+        // Cut off behind the record of the session.
+        QVERIFY(rundir::writeSummary(disk(), run, announced).ok() && rundir::writeLive(disk(), run, lostIn(2)).ok());
+        settle(run);
+        QVERIFY(comesBack());
+    }
+    /// Killed before it announced the session: the summary is that of the session before.
+    void aRollBackThatNeverCameUpLeavesTheRunWhereItWas() {
+        const rundir::RunFolder run = lostRollBack(endedRun(workspace()), false);
+        settle(run);
+        QVERIFY(rundir::readSession(run, 2)->undone);
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000050"));
+        QCOMPARE(rundir::readSummary(run)->counters.globalStep.value(), kRecordedRows);
+    }
+    /// Reading must not take as long as an export, nor keep others waiting meanwhile.
+    void readersBookAndLeaveTheBestToWhoTakesTheRun() {
+        const rundir::RunFolder run = interruptedRun();
+        config::RunConfig config = smallConfig();
+        config.evaluation.restoreBest = true;
+        QVERIFY(replaceFile(disk(), run.sessionYaml(1), config::toYaml(config)).ok());
+        spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows);
+        QCOMPARE(launch::settleToRead(run), std::string());
+        QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
+        QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
+        QCOMPARE(rundir::readSummary(run)->counters.globalStep.value(), kRecordedRows + kSpilledRows);
+        QVERIFY(stdfs::exists(run.liveJson()));
+        const auto written = stdfs::last_write_time(run.sessionJson(1));
+        QCOMPARE(launch::settleToRead(run), std::string());
+        QVERIFY(stdfs::last_write_time(run.sessionJson(1)) == written);
+        settle(run);
+        QVERIFY(!stdfs::exists(run.liveJson()));
+    }
     /// Where it is cut off while the records of the restarts are marked.
     void anUndoingThatWasCutOffGoesOn() {
-        const rundir::RunFolder run = lostRollBack();
+        const rundir::RunFolder run = lostRollBack(endedRun(workspace()));
         rundir::SessionRecord first = rundir::readSession(run, 2).value();
         first.state = State::Killed;
         first.counters = rundir::readCheckpoint(run.checkpoints() / "s001-000000020")->counters;
