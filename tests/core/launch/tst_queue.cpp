@@ -13,6 +13,7 @@
 #include <QtTest/QTest>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 
 using namespace lathe;
@@ -461,6 +462,26 @@ private Q_SLOTS:
         QVERIFY(rundir::readSession(second, 1)->startedNs >= rundir::readSession(first, 1)->endedNs);
         const auto kinds = eventKinds(first);
         QCOMPARE(std::count(kinds.begin(), kinds.end(), "warning"), std::ptrdiff_t{0});
+    }
+    // also where the keeper is the first to make the file anew
+    void aRemovedLockOfARunByHandKeepsTheQueueWaiting() {
+        const std::string flag = (m_workspace->scratch() / "flag").string();
+        const stdfs::path lock = m_workspace->scratch() / "devices/lathe-cpu.lock";
+        m_workspace->setScript("points 3; hold " + flag + "; end completed, 3");
+        QCOMPARE(m_workspace->ask({"run", "digits-mlp", "--detach", "--set", "run.name=hand"}).code, 0);
+        QVERIFY(eventually([&] { return launch::standingOf(runs().front()).state == State::Running; }));
+        m_workspace->setScript("points 3; end completed, 3");
+        QVERIFY(stdfs::remove(lock));
+        put("waits");
+        QVERIFY(eventually([&] {   // long enough for the keeper to have looked again at one that is no longer new
+            std::error_code missing;
+            const auto made = stdfs::last_write_time(lock, missing);
+            return !missing && stdfs::file_time_type::clock::now() - made > std::chrono::seconds(3);
+        }));
+        QCOMPARE(waiting(), QStringList{"waits"});
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QVERIFY(allIs(State::Completed));
+        QVERIFY(rundir::readSession(runs().front(), 1)->startedNs >= rundir::readSession(runs().back(), 1)->endedNs);
     }
     void aLockThatOthersHaveMeanwhileIsTold() {
         const std::string flag = (m_workspace->scratch() / "flag").string();
