@@ -177,6 +177,25 @@ private Q_SLOTS:
         QVERIFY(!stdfs::exists(run.liveJson()));
         QVERIFY(launch::standingOf(run).state == State::Killed);
     }
+    void whereOnlyTheRowOfItsEndCannotBeWrittenItIsWrittenLater() {
+        const rundir::RunFolder run = interruptedRun();
+        rundir::SessionRecord record = rundir::readSession(run, 1).value();
+        record.state = State::Killed;
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.state = State::Killed;
+        const stdfs::path aside = workspace() / "aside";
+        {
+            const auto writer = store::RunWriter::open(run.database());
+            stdfs::rename(run.database(), aside);
+            QVERIFY(!launch::writeEnd(disk(), run, record, summary, {writer->get(), launch::rowOf(record), false}).ok());
+        }
+        stdfs::rename(aside, run.database());
+        QVERIFY(launch::standingOf(run).state == State::Killed);
+        QVERIFY(stdfs::exists(run.liveJson()));
+        settle(run);
+        QCOMPARE((*store::RunReader::open(run.database()))->sessions()->back().end, std::string("killed"));
+        QVERIFY(!stdfs::exists(run.liveJson()));
+    }
     void aSpillOfANewerProgramIsNotSettled() {
         const rundir::RunFolder run = interruptedRun();
         const stdfs::path spill = run.spill() / live::spillName(1, 0);
@@ -333,7 +352,12 @@ private Q_SLOTS:
     }
     /// Killed before it announced the session: the summary is that of the session before.
     void aRollBackThatNeverCameUpLeavesTheRunWhereItWas() {
-        const rundir::RunFolder run = lostRollBack(endedRun(workspace()), false);
+        const rundir::RunFolder ended = endedRun(workspace());
+        rundir::Summary summary = rundir::readSummary(ended).value();
+        summary.counters.updateAttempts = UpdateAttempt(kRecordedRows);
+        summary.counters.globalStep = GlobalStep(kRecordedRows);
+        QVERIFY(rundir::writeSummary(disk(), ended, summary).ok());
+        const rundir::RunFolder run = lostRollBack(ended, false);
         settle(run);
         QVERIFY(rundir::readSession(run, 2)->undone);
         QCOMPARE(launch::newestOnLine(run), std::string("s001-000000050"));
