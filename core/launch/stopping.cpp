@@ -48,7 +48,7 @@ std::string sentenceOf(const Stopping& stopping) {
         case StopStage::Asked: return asked + "; SIGTERM" + left;
         case StopStage::FinishingUpdate: return asked + ", finishing the update; SIGTERM" + left;
         case StopStage::Saving: return asked + ", saving; SIGTERM at the latest" + left;
-        case StopStage::Leaving: return asked + ", leaving; SIGTERM" + left;
+        case StopStage::Leaving: return asked + ", leaving; SIGTERM at the latest" + left;
         case StopStage::ToldToLeave: return "told to leave at once (SIGTERM); SIGKILL" + left;
         case StopStage::Killed: return "ended by SIGKILL";
     }
