@@ -53,6 +53,11 @@ static std::uint64_t nextSaveAfter(const stdfs::path& checkpoint) {
     return bytes;
 }
 
+std::uint64_t nextSaveOf(const rundir::RunFolder& run) {
+    const auto usable = usableCheckpoints(run);
+    return usable.empty() ? 0 : nextSaveAfter(run.checkpoints() / usable.back().folder);
+}
+
 RunWrites writesOf(const rundir::RunFolder& run) {
     RunWrites writes;
     const auto summary = rundir::readSummary(run);

@@ -45,6 +45,8 @@ inline constexpr double kWarnHours = 24;
 
 DiskRoom roomOf(const std::filesystem::path& workspace);
 RunWrites writesOf(const rundir::RunFolder& run);
+/// RunWrites::nextSave alone, without a walk through the run's folder.
+std::uint64_t nextSaveOf(const rundir::RunFolder& run);
 DiskOutlook outlookFrom(const DiskRoom& room, const std::vector<RunWrites>& runs);
 /// All of it for the runs of a workspace that are up on this machine.
 DiskOutlook diskOutlook(const std::filesystem::path& workspace);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <sys/stat.h>
 
 namespace lathe::launch {
@@ -23,13 +24,15 @@ static Result<rundir::KeepFacts> factsOf(const rundir::RunFolder& run, const std
     rundir::KeepFacts facts;
     std::vector<store::SessionRow> sessions;
     std::map<int, std::int64_t> goneOnFrom;  // session: the last attempt of it that a later session goes on from
+    std::set<int> undone;                    // of which nothing counts, not even a checkpoint that it began with
     LATHE_TRY_ASSIGN(const int current, rundir::readNewestSession(run));
     for (int session = current; session > 0; --session) {
         auto record = rundir::readSession(run, session);
         if (!record && !isLasting(record.error())) return std::move(record).error();
         if (!record) continue;
         sessions.push_back(rowOf(*record));
-        if (record->parentSession == 0) continue;
+        if (record->undone) undone.insert(session);
+        if (record->parentSession == 0 || record->undone) continue;
         std::int64_t& attempt = goneOnFrom[record->parentSession];
         attempt = std::max(attempt, record->parentAttempt);
     }
@@ -40,12 +43,12 @@ static Result<rundir::KeepFacts> factsOf(const rundir::RunFolder& run, const std
     for (const auto& info : all) {  // in order
         if (!info.problem.empty()) continue;
         newest[info.session] = &info;
-        if (isLineKnown && info.session > 0 && (!line.contains(info.session) || info.attempt.value() > line[info.session])) facts.left.insert(info.folder);
+        if (isLineKnown && info.session > 0 && (undone.contains(info.session) || !line.contains(info.session) || info.attempt.value() > line[info.session])) facts.left.insert(info.folder);
     }
     for (const auto& [session, info] : newest) {
         const auto goneOn = goneOnFrom.find(session);
         if (session == 0) facts.wanted.emplace(info->folder, KeepReason::Origin);
-        else if (session != current && (goneOn == goneOnFrom.end() || info->attempt.value() > goneOn->second)) facts.wanted.emplace(info->folder, KeepReason::LeftBranch);
+        else if (session != current && !undone.contains(session) && (goneOn == goneOnFrom.end() || info->attempt.value() > goneOn->second)) facts.wanted.emplace(info->folder, KeepReason::LeftBranch);
     }
     return facts;
 }
@@ -121,7 +124,9 @@ static Result<std::vector<bool>> stays(const rundir::RunFolder& run, const std::
 }
 
 static Result<void> removeOne(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder, store::RunWriter& writer) {
-    LATHE_TRY(rundir::removeCheckpoint(fs, run.checkpoints(), folder));
+    auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), folder);
+    if (!removed && removed.error().code == ErrorCode::Busy) return {};   // one that is read goes afterwards
+    LATHE_TRY(std::move(removed));
     return writer.markCheckpointDeleted(folder);
 }
 
@@ -140,8 +145,7 @@ AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, co
         const rundir::CheckpointInfo& info = (*all)[i];
         if (info.isUnread) note({ErrorCode::Io, "Checkpoint " + info.folder + " stays because it cannot be read just now: " + info.problem, {}, {}});
         if (kept && !(*kept)[i]) {
-            auto removed = removeOne(fs, run, info.folder, writer);
-            if (!removed && removed.error().code != ErrorCode::Busy) note(std::move(removed).error());   // one that is read goes afterwards
+            if (auto removed = removeOne(fs, run, info.folder, writer); !removed) note(std::move(removed).error());
         } else if (info.problem.empty() && info.verifiedNs == 0) {
             out.notReRead.push_back(info.folder);
         }

@@ -61,8 +61,10 @@ Reply Session::answer(const live::Request& request) {
 /// Where it is plain that it could not save as it leaves. A sentence with what to do, or empty.
 std::string Session::whatAStopWouldLose() const {
     if (isProgram() || m_control.stop != live::Control::Stop::None) return {};
+    const bool standsStill = m_beat.phase == live::Phase::Paused || m_beat.phase < live::Phase::FirstUpdate;
+    if (standsStill && m_book->lastStep() <= m_safeStep) return {};   // all is saved
     const DiskRoom room = roomOf(m_run.checkpoints());
-    const std::uint64_t needed = writesOf(m_run).nextSave;
+    const std::uint64_t needed = nextSaveOf(m_run);
     const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_book->lastSaveProblem().empty();
     const std::string what = room.isThere && !room.isWritable ? "its disk cannot be written" : !room.isThere || !isFull ? "" : "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")";
     if (what.empty()) return {};

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file_system.h"
+#include "base/lasting.h"
 #include "base/log.h"
 #include "base/number_text.h"
 #include "base/temporary_files.h"
@@ -72,8 +73,7 @@ static void removeStaleTemporaries(const RunFolder& run) {
 
 /// A damaged file tells nothing, and nothing will mend it; one that cannot be read just now may tell everything.
 static Result<void> refuseUnread(const Error& error) {
-    if (error.code == ErrorCode::Corrupt || error.code == ErrorCode::NotFound) return {};
-    return error;
+    return isLasting(error) ? Result<void>() : error;
 }
 
 /// Who has the lock books what a lost supervisor left, or tells the user of an end, and lets go soon.
@@ -278,7 +278,10 @@ static Result<void> takeRecorded(const RunFolder& run, const rundir::SessionReco
     LATHE_TRY_ASSIGN(auto recorded, recordedSummary(run, record.number));
     const bool isProgram = summary.task == rundir::kCommandTask || summary.task == rundir::kImportedTask;
     if (recorded) {
-        summary.activeSeconds = recorded->activeSeconds;
+        if (!isProgram) {   // whose time is that of the clock
+            summary.activeSeconds = recorded->activeSeconds;
+            summary.activeBefore = recorded->activeBefore;
+        }
         takeProgress(summary, std::move(*recorded));
     } else if (!isProgram && writer.recordedSequence(0, record.number) == 0) {
         summary.counters = loadedBy(run, record);
@@ -297,7 +300,10 @@ static Result<void> bookLostSession(const RunFolder& run, rundir::SessionRecord 
     LATHE_TRY(takeRecorded(run, record, *writer, summary));
     FrameBook book(*writer, summary, record.number);
     LATHE_TRY(book.recall(run));
-    LATHE_TRY(takeInSpill(run, record, summary, *writer, book));
+    if (auto taken = takeInSpill(run, record, summary, *writer, book); !taken) {
+        writer->giveUp();   // points without the summary that belongs to them
+        return taken;
+    }
     if (!record.state) {
         record.state = end.state;
         record.why = end.why;
@@ -355,16 +361,13 @@ Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
         const bool isPassed = isDone || summary.sessions > earlier.number;
         LATHE_TRY(bookLostSession(run, std::move(earlier), isPassed ? passed : summary, false, how));
     }
-    return isDone ? Result<void>() : bookLostSession(run, *record, summary, true, how);
-}
-
-/// All that is left to do is what readers leave to others.
-static bool isBooked(const RunFolder& run) {
-    const auto record = rundir::readSession(run, rundir::newestSession(run));
-    const auto summary = rundir::readSummary(run);
-    const auto reader = store::RunReader::open(run.database());
-    const auto rows = reader ? (*reader)->sessions() : Result<std::vector<store::SessionRow>>(reader.error());
-    return record && record->state && summary && summary->state == *record->state && rows && !rows->empty() && !rows->back().end.empty();
+    if (isDone) return {};
+    auto booked = bookLostSession(run, *record, summary, true, how);
+    // With its end on record only the row is missing: that keeps nobody from the run, and what would free a full disk from least.
+    const bool isRowOnly = !booked && record->state && (isLasting(booked.error()) || booked.error().code == ErrorCode::NoSpace);
+    if (!isRowOnly) return booked;
+    log::warning(booked.error().text());
+    return isLasting(booked.error()) ? rundir::removeLive(disk(), run) : Result<void>();
 }
 
 /// Whatever a person's command left may still be at work, and is not a reader's to end.
@@ -373,7 +376,6 @@ std::string settleToRead(const RunFolder& run) {
     const std::string missing = "Its supervisor was lost, and the newest updates may be missing here: ";
     const auto config = configOf(run, rundir::newestSession(run));
     if (RunLock::isHeld(run.workersLock()) || !config || config::isCommand(*config)) return missing + "they are taken in once what it ran has ended and the run is stopped or goes on";
-    if (isBooked(run)) return {};
     EndOfLeftovers how;
     how.exports = false;
     const auto taken = takeRun(run, how);

@@ -35,9 +35,18 @@ static bool isSupervised(const RunFolder& run, const std::optional<rundir::LiveR
     return process && process->hasOpen(run.root());
 }
 
+/// All that is left to do is what readers leave to others.
+static bool isBooked(const RunFolder& run) {
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    const auto summary = rundir::readSummary(run);
+    const auto reader = store::RunReader::open(run.database());
+    const auto rows = reader ? (*reader)->sessions() : Result<std::vector<store::SessionRow>>(reader.error());
+    return record && record->state && summary && summary->state == *record->state && rows && !rows->empty() && !rows->back().end.empty();
+}
+
 bool isUnsettled(const RunFolder& run) {
     const auto live = rundir::readLive(run);
-    return live && *live && (*live)->supervisor.host == hostName() && !isSupervised(run, *live);
+    return live && *live && (*live)->supervisor.host == hostName() && !isSupervised(run, *live) && !isBooked(run);
 }
 
 std::string supervisorNote(const RunFolder& run) {

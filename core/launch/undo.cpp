@@ -25,9 +25,16 @@ static void putBack(const rundir::RunFolder& run, const SessionRecord& place, ru
     summary.counters = *place.counters;
 }
 
+/// The session whose state the run has there: one that was undone itself only passed it on.
+static Result<SessionRecord> placeAt(const rundir::RunFolder& run, int session) {
+    auto place = rundir::readSession(run, session);
+    while (place && place->undone && place->parentSession > 0 && place->parentSession < place->number) place = rundir::readSession(run, place->parentSession);
+    return place;
+}
+
 void undo(const rundir::RunFolder& run, SessionRecord& ended, rundir::Summary& summary) {
     if (ended.undone) {   // cut off behind its record
-        const auto stayed = rundir::readSession(run, ended.parentSession);
+        const auto stayed = placeAt(run, ended.parentSession);
         if (stayed && stayed->counters) putBack(run, *stayed, summary);
         return;
     }
@@ -41,7 +48,7 @@ void undo(const rundir::RunFolder& run, SessionRecord& ended, rundir::Summary& s
         found = isAsked(*record);
         between.push_back(std::move(*record));
     }
-    const auto place = rundir::readSession(run, before);
+    const auto place = placeAt(run, before);
     if (!place || !place->counters) return;   // where it was is not known
     between.push_back(std::move(ended));
     for (SessionRecord& record : between) {

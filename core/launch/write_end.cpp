@@ -1,5 +1,6 @@
 #include "launch/write_end.h"
 
+#include "base/lasting.h"
 #include "base/log.h"
 
 #include <utility>
@@ -19,8 +20,9 @@ Result<void> writeEnd(FileSystem& fs, const rundir::RunFolder& run, const rundir
     bool isWritten = whole.ok();
     if (recording.writer) {
         const bool isBooked = recording.isStuck && note(recording.writer->bookEnd(recording.row));
-        const bool isEnded = note(recording.writer->endSession(recording.row));
-        isWritten = isWritten && (isBooked || isEnded);
+        auto ended = recording.writer->endSession(recording.row);
+        isWritten = isWritten && (isBooked || ended || isLasting(ended.error()));   // no later try writes into what is damaged
+        note(std::move(ended));
     }
     if (isWritten && !recording.isOwing) note(rundir::removeLive(fs, run));
     return whole;

@@ -14,6 +14,8 @@
 #include "live/spill.h"
 
 #include <QTemporaryDir>
+#include "rundir/summary_text.h"
+
 #include <QtTest/QTest>
 
 #include <algorithm>
@@ -277,6 +279,44 @@ private Q_SLOTS:
         QVERIFY(stdfs::is_empty(run.spill()));
     }
     /// A settling that was cut off had taken in what the worker left, or a supervisor was lost between its record and its summary.
+    /// Else points of the one would be recorded without the summary that belongs to them.
+    void whereTheSpillOfOneRankCannotBeReadNowNoneIsTakenIn() {
+        const rundir::RunFolder run = interruptedRun();
+        spillRows(run, kRecordedRows + 1, kRecordedRows + kSpilledRows);
+        const stdfs::path other = spillOf(run, 1);
+        stdfs::create_symlink(other, other);   // it leads nowhere and cannot be read
+        refuses(run);
+        QCOMPARE(rowsOf(run), kRecordedRows);
+        stdfs::remove(other);
+        settle(run);
+        QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
+        QCOMPARE(rundir::readSession(run, 1)->counters->globalStep.value(), kRecordedRows + kSpilledRows);
+    }
+    /// What would free a full disk, or remove a damaged run, is kept from it by nothing that only the record misses.
+    void aRunWhoseEndIsOnRecordIsTakenAlsoWhereItsDatabaseIsDamaged() {
+        const rundir::RunFolder run = endedRun(workspace());
+        QVERIFY(rundir::readSession(run, 1)->state.has_value());
+        QVERIFY(rundir::writeLive(disk(), run, lostIn(1)).ok());
+        QVERIFY(replaceFile(disk(), run.database(), std::string(100'000, 'x')).ok());
+        settle(run);
+        QVERIFY(!stdfs::exists(run.liveJson()));
+    }
+    /// Between its metrics a script's time goes on by the clock.
+    void theTimeOfALostScriptIsThatOfItsSummary() {
+        const rundir::RunFolder run = interruptedRun();
+        rundir::Summary summary = rundir::readSummary(run).value();
+        summary.task = rundir::kCommandTask;
+        summary.activeSeconds = 10;
+        {
+            const auto writer = store::RunWriter::open(run.database());
+            (*writer)->stageFact("summary/1", rundir::summaryText(summary));
+            QVERIFY((*writer)->flush().ok());
+        }
+        summary.activeSeconds = 5000;
+        QVERIFY(rundir::writeSummary(disk(), run, summary).ok());
+        settle(run);
+        QCOMPARE(rundir::readSummary(run)->activeSeconds, 5000.0);
+    }
     void whatIsRecordedCountsWhateverTheSummarySays() {
         const rundir::RunFolder run = lostRollBack(endedRun(workspace()));
         {
@@ -374,7 +414,7 @@ private Q_SLOTS:
         QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
         QCOMPARE(rowsOf(run), kRecordedRows + kSpilledRows);
         QCOMPARE(rundir::readSummary(run)->counters.globalStep.value(), kRecordedRows + kSpilledRows);
-        QVERIFY(stdfs::exists(run.liveJson()));
+        QVERIFY(stdfs::exists(run.liveJson()) && !launch::isUnsettled(run));   // it is not up any more, for nobody
         const auto written = stdfs::last_write_time(run.sessionJson(1));
         QCOMPARE(launch::settleToRead(run), std::string());
         QVERIFY(stdfs::last_write_time(run.sessionJson(1)) == written);

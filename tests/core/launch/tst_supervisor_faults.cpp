@@ -277,9 +277,12 @@ private Q_SLOTS:
         QVERIFY2(refused.err.find("its disk is full") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
         QVERIFY(rundir::isAlive(launch::standingOf(run).state));
         QVERIFY(stdfs::remove(workspace->folder() / "filler"));
-        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+        QCOMPARE(workspace->ask({"pause", "latest"}).code, 0);
+        QCOMPARE(workspace->ask({"save", "latest"}).code, 0);
+        QVERIFY(eventually([&] { return launch::newestOnLine(run) > "s001-000000020"; }));
+        QVERIFY(disk.fill(100'000));   // nothing is lost by a stop now
+        QVERIFY(eventually([&] { return workspace->ask({"stop", "latest"}).code == 0; }));
         QVERIFY(launch::standingOf(run).state == State::Stopped);
-        QVERIFY(launch::newestOnLine(run) > "s001-000000020");
     }
     void aDiskWithoutRoomForASessionIsRefusedAndLeftAsItWas() {
         const auto workspace = fresh("points 20; save; end stopped, 4");

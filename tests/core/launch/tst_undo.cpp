@@ -38,14 +38,16 @@ private Q_SLOTS:
         begin();
         const std::string newest = launch::newestOnLine(run());
         const json before = shown();
-        m_work->setScript(script.toStdString());
-        const Answer failed = m_work->ask({"roll-back", "latest@20", "--json", "--set", "optimizer.learning_rate=7"});
-        QVERIFY2(failed.code == 3 || failed.code == 5, failed.err.c_str());
-        const json after = shown();
-        QVERIFY2(after["why"].get<std::string>().ends_with("The run stays where it was, at step 45"), after["why"].dump().c_str());
-        QCOMPARE(launch::newestOnLine(run()), newest);
-        QCOMPARE(after["counters"], before["counters"]);
-        QCOMPARE(after["best"], before["best"]);
+        for (int time = 0; time < 2; ++time) {   // whoever fails tries again
+            m_work->setScript(script.toStdString());
+            const Answer failed = m_work->ask({"roll-back", "latest@20", "--json", "--set", "optimizer.learning_rate=7"});
+            QVERIFY2(failed.code == 3 || failed.code == 5, failed.err.c_str());
+            const json after = shown();
+            QVERIFY2(after["why"].get<std::string>().ends_with("The run stays where it was, at step 45"), after["why"].dump().c_str());
+            QCOMPARE(launch::newestOnLine(run()), newest);
+            QCOMPARE(after["counters"], before["counters"]);
+            QCOMPARE(after["best"], before["best"]);
+        }
         QCOMPARE(m_work->ask({"series", "latest", "train/loss", "--csv"}).out, m_work->ask({"series", "latest", "train/loss", "--csv", "--all-branches"}).out);
 
         m_work->setScript("until 50; save; end completed, 0");
