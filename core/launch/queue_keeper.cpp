@@ -322,7 +322,7 @@ std::string stoppedKeeperNote(const Queue& queue) {
         const auto pid = readInteger((*names)[i]);
         const auto who = pid ? identityOf(*pid, {}) : std::nullopt;
         const auto process = who ? VerifiedProcess::find(*who) : std::nullopt;
-        if (process && process->isStopped() && process->hasOpen(queue.keeperLock())) return "Nothing starts from the queue: its keeper, " + stoppedNote(*who);
+        if (process && process->isStopped() && process->hasOpen(queue.keeperLock())) return "Nothing starts from the queue, since its keeper stands still: " + stoppedNote(*who);
     }
     return {};
 }
