@@ -112,16 +112,17 @@ static ExitCode putInQueue(const Options& options, launch::Prepared prepared) {
     const launch::Queue queue = launch::Queue::ofThisUser();
     const std::string notice = prepared.notice;
     if (const auto queued = launch::enqueue(queue, std::move(prepared)); !queued) return fail(options, queued.error());
+    const nlohmann::json facts = resultJson(run);   // as it was put in: the keeper may be quick
     const std::string after = launch::comeBackAfterRestart((programFolder() / "lathe-trainer").string());
     if (const auto kept = launch::startKeeper(queue); !kept) return fail(options, kept.error());
     if (!notice.empty()) tell(notice);
     if (options.json) {
-        printJson(resultJson(run));
+        printJson(facts);
         return ExitCode::Completed;
     }
     if (!after.empty()) tell(after);
     const auto state = queue.read();
-    const std::string id = resultJson(run).value("run", "");
+    const std::string id = facts.value("run", "");
     for (std::size_t i = 0; state && i < state->entries.size(); ++i)
         if (state->entries[i].run == id) tell("It waits at place " + std::to_string(i + 1) + " of the queue (lathe-trainer queue)");
     if (const std::string note = launch::stoppedKeeperNote(queue); !note.empty()) tell(note);
