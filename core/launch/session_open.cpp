@@ -179,8 +179,6 @@ Result<void> Session::startWorkers() {
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     m_lifeline = lifeline[1];
     m_oomKillsBefore = device::outOfMemoryKills("/");
-    // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
-    if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", "1000", 0);
     std::error_code ignored;
     std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);  // one that was left would keep ranks from meeting
     auto workers = WorkerGroup::start({siblingProgram("lathe-worker"), m_run, m_options.session, world(), m_segment->fd(), lifeline[0], m_token});

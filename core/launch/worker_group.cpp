@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 namespace lathe::launch {
@@ -22,6 +23,8 @@ Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
         command.descriptors = {plan.segmentFd, plan.lifelineFd};
         command.expendable = kExpendable;
         command.environment = {"LATHE_SOCKET="};  // of a run that this one was started from within
+        // OpenMP threads that wait by spinning for long make a small model several times slower wherever a core is shared.
+        if (std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr) command.environment.push_back("GOMP_SPINCOUNT=1000");
         LATHE_TRY_ASSIGN(ChildProcess worker, ChildProcess::start(command, plan.token));
         group.m_workers.push_back(std::move(worker));
     }

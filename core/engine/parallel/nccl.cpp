@@ -6,7 +6,6 @@
 #include <torch/headeronly/version.h>
 
 #include <array>
-#include <cstdlib>
 #include <dlfcn.h>
 
 namespace lathe::engine {
@@ -37,8 +36,6 @@ std::filesystem::path ncclLibrary() { return programFolder() / "liblathe_nccl.so
 Result<c10::intrusive_ptr<c10d::Backend>> makeNccl(const std::filesystem::path& library, c10d::Store& store, int rank, int world,
                                                    std::chrono::milliseconds timeout) {
     LATHE_TRY_ASSIGN(const LatheNcclPlugin* plugin, load(library));
-    ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1);           // a rank that is gone is an exception here, not the end of the process
-    ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 1);
     std::array<char, 400> problem{};
     void* backend = plugin->makeBackend(&store, rank, world, timeout.count(), problem.data(), problem.size());
     if (!backend) return unusable(problem.data());

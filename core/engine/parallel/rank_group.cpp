@@ -17,6 +17,17 @@
 namespace lathe::engine {
 namespace {
 
+/// What c10d reads from the environment. Set before main(): a thread that changes the environment while another one reads it
+/// ends the process, and LibTorch reads it at the first use of many of its parts.
+bool setUpCollectives() {
+    // The flight recorder costs time in every operation, and groups of several threads in one process race in it.
+    const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
+    // A rank that is gone is an exception here, not the end of the process.
+    return recorderIsOff && ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1) == 0 && ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 1) == 0;
+}
+
+[[maybe_unused]] const bool kCollectivesAreSetUp = setUpCollectives();
+
 /// The name changed between LibTorch 2.11 and 2.15.
 template <typename Group>
 auto gatherInto(Group& group, at::Tensor& out, at::Tensor& in) {
@@ -119,8 +130,6 @@ RankGroup::RankGroup(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 RankGroup::~RankGroup() = default;
 
 Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
-    // c10d's flight recorder costs time in every operation, and groups of several threads in one process race in it.
-    [[maybe_unused]] static const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
     auto impl = std::make_unique<Impl>();
     impl->rank = place.rank;
     impl->world = place.world;

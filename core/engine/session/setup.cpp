@@ -45,8 +45,8 @@ Result<void> Setup::prepare(const RankPlace& place) {
     applyDeterminism(config.parallel);
     keepFreedMemory();
     threads = applyThreads(config.parallel, place.world);
-    LATHE_TRY_ASSIGN(plugins, loadPlugins(config.plugins, pluginFolder()));
     LATHE_TRY_ASSIGN(device, chooseDevice(config.parallel, place.rank, place.world));
+    LATHE_TRY_ASSIGN(plugins, loadPlugins(config.plugins, pluginFolder()));  // after the environment is set: they may start threads
     return {};
 }
 

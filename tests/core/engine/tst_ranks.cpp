@@ -178,6 +178,14 @@ class RanksTest : public QObject {
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
 
+    /// A thread that changes the environment while another reads it ends the process. The first case: a change happens once.
+    void ranksThatMeetLeaveTheEnvironmentAlone() {
+        const QStringList before = QProcessEnvironment::systemEnvironment().toStringList();
+        asRanks({.world = 2}, [](Parallel& parallel) { QCOMPARE(parallel.world(), 2); });
+        QCOMPARE(QProcessEnvironment::systemEnvironment().toStringList(), before);
+        QVERIFY(before.contains("TORCH_FR_BUFFER_SIZE=0"));
+    }
+
     /// SEMANTICS B2: A is a loss of 3 over 1 token, B of 7 over 7
     void lossAndGradientAreThoseOfOneProcess() {
         std::vector<double> losses(2), weights(2);
