@@ -2,7 +2,7 @@
 
 #include "config/config.h"
 #include "config/nearest.h"
-#include "launch/supervisor.h"
+#include "launch/session/supervisor.h"
 #include "output.h"
 
 #include <CLI/CLI.hpp>

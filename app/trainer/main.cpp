@@ -1,5 +1,5 @@
 #include "command_line.h"
-#include "launch/keeper.h"
+#include "launch/command/keeper.h"
 #include "output.h"
 
 #include <cstdio>

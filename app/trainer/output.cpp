@@ -1,7 +1,8 @@
 #include "output.h"
 
 #include "base/program_paths.h"
-#include "launch/verbs.h"
+#include "launch/run/settle.h"
+#include "launch/run/standing.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // One line on a terminal that keeps being rewritten; single lines now and then where standard error is no terminal.
 #pragma once
 
-#include "launch/supervisor.h"
+#include "launch/session/supervisor.h"
 
 #include <cstdint>
 #include <string>

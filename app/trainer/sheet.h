@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actions.h"
-#include "launch/resume_sheet.h"
+#include "launch/verbs/resume_sheet.h"
 
 namespace lathe::trainer {
 

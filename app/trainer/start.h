@@ -3,8 +3,9 @@
 
 #include "actions.h"
 #include "base/result.h"
-#include "launch/supervisor.h"
-#include "launch/verbs.h"
+#include "launch/run/run_settings.h"
+#include "launch/session/supervisor.h"
+#include "launch/verbs/prepare.h"
 
 namespace lathe::trainer {
 

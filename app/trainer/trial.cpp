@@ -2,7 +2,9 @@
 
 #include "base/number_text.h"
 #include "config/config.h"
-#include "launch/scratch.h"
+#include "launch/run/standing.h"
+#include "launch/verbs/prepare.h"
+#include "launch/verbs/scratch.h"
 #include "output.h"
 #include "progress_line.h"
 #include "run_facts.h"

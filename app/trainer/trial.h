@@ -2,8 +2,7 @@
 #pragma once
 
 #include "actions.h"
-#include "launch/supervisor.h"
-#include "launch/verbs.h"
+#include "launch/session/supervisor.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,10 +1,10 @@
 // Watching a run in the terminal.
 #include "actions.h"
 
-#include "launch/session_end.h"
-#include "launch/stopping.h"
-#include "launch/supervisor.h"
-#include "launch/verbs.h"
+#include "launch/run/session_end.h"
+#include "launch/run/standing.h"
+#include "launch/session/supervisor.h"
+#include "launch/workers/stopping.h"
 #include "live/control_socket.h"
 #include "output.h"
 #include "progress_line.h"

@@ -2,8 +2,8 @@
 #include "actions.h"
 
 #include "base/number_text.h"
-#include "launch/retention.h"
-#include "launch/verbs.h"
+#include "launch/run/run_settings.h"
+#include "launch/session/retention.h"
 #include "output.h"
 #include "run_facts.h"
 

@@ -3,10 +3,10 @@
 
 #include "base/number_text.h"
 #include "config/config.h"
-#include "launch/verbs.h"
+#include "launch/run/run_settings.h"
 #include "output.h"
-#include "rundir/json_reader.h"
 #include "run_facts.h"
+#include "rundir/json_reader.h"
 #include "store/run_store.h"
 
 #include <nlohmann/json.hpp>

@@ -4,11 +4,12 @@
 
 #include "base/file_system.h"
 #include "base/number_text.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/settle.h"
 #include "output.h"
-#include "rundir/trash.h"
-#include "rundir/checkpoint_manifest.h"
 #include "run_facts.h"
+#include "rundir/checkpoint_manifest.h"
+#include "rundir/trash.h"
 #include "store/history.h"
 #include "store/run_store.h"
 

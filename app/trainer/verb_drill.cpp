@@ -3,8 +3,8 @@
 
 #include "base/file_system.h"
 #include "base/number_text.h"
-#include "launch/drill.h"
-#include "launch/supervisor.h"
+#include "launch/drill/drill.h"
+#include "launch/session/supervisor.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>

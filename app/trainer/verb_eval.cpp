@@ -1,7 +1,7 @@
 #include "actions.h"
 
-#include "launch/verbs.h"
-#include "launch/worker_answer.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/workers/worker_answer.h"
 #include "output.h"
 #include "run_facts.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
-#include "launch/away.h"
+#include "launch/verbs/away.h"
 #include "output.h"
 #include "run_facts.h"
 #include "store/run_store.h"

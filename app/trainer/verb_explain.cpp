@@ -1,9 +1,9 @@
 #include "actions.h"
 
 #include "config/config.h"
-#include "launch/undo.h"
-#include "launch/verbs.h"
-#include "launch/worker_answer.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/undo.h"
+#include "launch/workers/worker_answer.h"
 #include "output.h"
 #include "plan/length_doubts.h"
 #include "problems.h"

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
-#include "launch/apart.h"
-#include "launch/import.h"
-#include "launch/supervisor.h"
+#include "launch/import/import.h"
+#include "launch/process/apart.h"
+#include "launch/session/supervisor.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // overnight: what becomes of runs while nobody is there.
 #include "actions.h"
 
-#include "launch/notify.h"
-#include "launch/overnight.h"
-#include "launch/queue_keeper.h"
-#include "launch/sleep_inhibitor.h"
+#include "launch/queue/overnight.h"
+#include "launch/queue/queue_keeper.h"
+#include "launch/session/notify.h"
+#include "launch/session/sleep_inhibitor.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>

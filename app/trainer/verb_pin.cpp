@@ -2,7 +2,7 @@
 #include "actions.h"
 
 #include "base/file_system.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>

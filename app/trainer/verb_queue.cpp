@@ -2,8 +2,8 @@
 #include "actions.h"
 
 #include "base/number_text.h"
-#include "launch/queue_keeper.h"
-#include "launch/queue_waits.h"
+#include "launch/queue/queue_keeper.h"
+#include "launch/queue/queue_waits.h"
 #include "output.h"
 
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 
 #include "config/command_text.h"
 #include "config/config.h"
-#include "launch/adopted_process.h"
-#include "launch/program_frames.h"
+#include "launch/process/adopted_process.h"
+#include "launch/run/program_frames.h"
 #include "output.h"
 #include "start.h"
 

@@ -3,11 +3,12 @@
 
 #include "config/config.h"
 #include "config/series_names.h"
-#include "launch/verbs.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/standing.h"
 #include "output.h"
 #include "record_files.h"
-#include "rundir/json_reader.h"
 #include "run_facts.h"
+#include "rundir/json_reader.h"
 #include "store/record_content.h"
 #include "store/run_store.h"
 

@@ -1,9 +1,11 @@
 // verify --replay: the updates after a checkpoint once more, in a scratch copy that is removed afterwards.
 #include "actions.h"
 
-#include "launch/scratch.h"
-#include "launch/supervisor.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
+#include "launch/session/supervisor.h"
+#include "launch/verbs/prepare.h"
+#include "launch/verbs/scratch.h"
 #include "output.h"
 #include "progress_line.h"
 #include "run_facts.h"

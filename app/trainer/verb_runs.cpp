@@ -2,9 +2,10 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
-#include "launch/away.h"
-#include "launch/disk_outlook.h"
-#include "launch/queue_keeper.h"
+#include "launch/queue/queue_keeper.h"
+#include "launch/run/disk_outlook.h"
+#include "launch/run/settle.h"
+#include "launch/verbs/away.h"
 #include "output.h"
 #include "run_facts.h"
 

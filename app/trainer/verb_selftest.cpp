@@ -2,7 +2,7 @@
 #include "actions.h"
 
 #include "base/file_system.h"
-#include "launch/worker_answer.h"
+#include "launch/workers/worker_answer.h"
 #include "live/segment.h"
 #include "output.h"
 #include "rundir/run_folder.h"

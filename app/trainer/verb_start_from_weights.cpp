@@ -1,5 +1,6 @@
 #include "actions.h"
 
+#include "launch/run/checkpoint_choice.h"
 #include "output.h"
 #include "sheet.h"
 #include "start.h"

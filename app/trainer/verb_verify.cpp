@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/number_text.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
 #include "output.h"
 #include "rundir/checkpoint_manifest.h"
 

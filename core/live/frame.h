@@ -71,7 +71,7 @@ struct PointsFrame {
 };
 
 /// Kinds are short stable words: "checkpoint", "ended" … All of them, with the facts that `json` holds for each (an
-/// object, may be empty), are the contract between supervisor and worker: launch/supervisor.h.
+/// object, may be empty), are the contract between supervisor and worker: launch/session/supervisor.h.
 struct EventFrame {
     std::int32_t session = 0;
     std::int64_t attempt = 0;

@@ -2,7 +2,7 @@
 // timeout: 300
 // A text from the command line: the preset trains, writes samples, resumes in mid-epoch, exports, and refuses what is no text.
 #include "base/number_text.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
 #include "trainer_process.h"

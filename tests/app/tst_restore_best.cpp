@@ -1,7 +1,8 @@
 // labels: process
 // timeout: 300
 // evaluation.restore_best: however a run ends, its export folder holds the weights of its best evaluation (SEMANTICS G8).
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/settle.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/safetensors_header.h"
 #include "store/run_store.h"

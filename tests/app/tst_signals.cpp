@@ -2,7 +2,9 @@
 // timeout: 600
 // SIGTERM, SIGINT and SIGHUP in every phase of a real run: the first one ends it cleanly with what it had, a second one at
 // once, and what is written down is true.
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/settle.h"
+#include "launch/run/standing.h"
 #include "live/control_socket.h"
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"

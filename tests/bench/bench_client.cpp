@@ -1,10 +1,10 @@
 // What logging one scalar costs a program that is not ours: lathe.py against TensorBoard's SummaryWriter in the same
 // interpreter (LATHE_PYTHON, else python3; without TensorBoard against the 92 µs of shared/peers, measured elsewhere), and
 // lathe.h; and how long a value takes from the call to the recorder's ring. Prints JSON lines.
-#include "bench_line.h"
 #include "base/clock.h"
 #include "base/file_system.h"
-#include "launch/program_frames.h"
+#include "bench_line.h"
+#include "launch/run/program_frames.h"
 #include "live/segment.h"
 
 #include "../../resources/c/lathe.h"

@@ -7,7 +7,7 @@
 #include "trainer_process.h"
 
 #include "base/clock.h"
-#include "launch/verbs.h"
+#include "launch/run/standing.h"
 #include "store/run_store.h"
 
 #include <QtCore/QCoreApplication>

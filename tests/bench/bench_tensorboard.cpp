@@ -1,11 +1,11 @@
 // Taking over TensorBoard files: points a second into a run folder, against TensorBoard's own Python reader on the same
 // bytes (LATHE_PYTHON or python3, left out where it has no tensorboard), and how long after the flush of another process a
 // point is in the followed run: in shared memory and in run.sqlite. Prints JSON lines. Argument: points (default 1,000,000).
-#include "bench_line.h"
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/program_paths.h"
-#include "launch/import.h"
+#include "bench_line.h"
+#include "launch/import/import.h"
 #include "live/control_socket.h"
 #include "live/segment.h"
 #include "store/run_store.h"

@@ -3,8 +3,10 @@
 
 #include "operations.h"
 
-#include "launch/queue.h"
-#include "launch/scratch.h"
+#include "launch/queue/queue.h"
+#include "launch/run/standing.h"
+#include "launch/verbs/prepare.h"
+#include "launch/verbs/scratch.h"
 
 namespace lathe::test {
 

@@ -4,10 +4,13 @@
 #include "fault_run.h"
 #include "fault_sweep.h"
 
-#include "launch/identity.h"
-#include "launch/retention.h"
-#include "launch/session_row.h"
-#include "launch/write_end.h"
+#include "launch/process/identity.h"
+#include "launch/run/session_row.h"
+#include "launch/run/settle.h"
+#include "launch/run/standing.h"
+#include "launch/run/write_end.h"
+#include "launch/session/retention.h"
+#include "launch/verbs/prepare.h"
 #include "ring_script.h"
 
 #include <algorithm>

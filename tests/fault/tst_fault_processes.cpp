@@ -4,6 +4,8 @@
 // worker is one that does not compute. Nothing may hang, and what is left is a run that opens and tells how it ended.
 #include "fault_run.h"
 #include "fault_sweep.h"
+#include "launch/run/settle.h"
+#include "launch/run/standing.h"
 
 #include <QtTest/QTest>
 

@@ -3,7 +3,8 @@
 // RELIABILITY F8, F10: a run's folder is taken away and a link put in its place; a disk that has room but no inodes.
 #include "supervised.h"
 
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
 
 #include <QtTest/QTest>
 

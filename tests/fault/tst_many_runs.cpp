@@ -4,6 +4,7 @@
 #include "fault_run.h"
 #include "fault_sweep.h"
 #include "whole_form.h"
+#include "launch/verbs/prepare.h"
 
 #include <QtTest/QTest>
 

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/file_system.h"
 #include "base/hash.h"
-#include "launch/program_frames.h"
+#include "launch/run/program_frames.h"
 #include "live/control_socket.h"
 #include "live/segment.h"
 #include "live/segment_layout.h"

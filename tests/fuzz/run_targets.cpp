@@ -2,7 +2,7 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
-#include "launch/git_state.h"
+#include "launch/command/git_state.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/run_folder.h"
 #include "rundir/safetensors_header.h"

@@ -4,7 +4,7 @@
 #include "base/file_system.h"
 #include "config/config.h"
 #include "fixture_run.h"
-#include "launch/verbs.h"
+#include "launch/run/run_settings.h"
 #include "live/segment.h"
 #include "live/spill.h"
 #include "rundir/checkpoint_manifest.h"

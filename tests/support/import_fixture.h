@@ -2,7 +2,7 @@
 #pragma once
 
 #include "event_files.h"
-#include "launch/import.h"
+#include "launch/import/import.h"
 #include "store/run_store.h"
 #include "trainer_process.h"
 

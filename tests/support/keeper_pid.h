@@ -1,7 +1,7 @@
 // The process that keeps a queue, found by the lock file it has open.
 #pragma once
 
-#include "launch/queue.h"
+#include "launch/queue/queue.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "fixture_run.h"
-#include "launch/frame_book.h"
-#include "launch/program_frames.h"
+#include "launch/run/frame_book.h"
+#include "launch/run/program_frames.h"
 #include "live/spill.h"
 
 #include <QtCore/QProcess>

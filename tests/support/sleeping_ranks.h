@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/file_system.h"
-#include "launch/worker_group.h"
+#include "launch/workers/worker_group.h"
 #include "live/segment.h"
 
 #include <QTemporaryDir>

@@ -3,7 +3,7 @@
 // The queue in the real window with the real trainer: what waits, in which order, what a person changes in it.
 #include "base/file_system.h"
 #include "keeper_pid.h"
-#include "launch/device_lock.h"
+#include "launch/queue/device_lock.h"
 #include "window_bench.h"
 
 #include "pages/new_run_page.h"

@@ -2,10 +2,10 @@
 // The list of runs, the launcher of lathe-trainer, settings, and the estimate of time left.
 #include "fixture_run.h"
 
+#include "launch/session/time_left.h"
 #include "session/launcher.h"
 #include "session/run_session.h"
 #include "session/settings.h"
-#include "launch/time_left.h"
 #include "session/workspace.h"
 
 #include <QFile>

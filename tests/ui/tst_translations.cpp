@@ -2,7 +2,7 @@
 // Nothing that the window says is missing from its translations, no placeholder is lost, and the language follows the
 // system or the choice.
 #include "config/schema.h"
-#include "launch/session_end.h"
+#include "launch/run/session_end.h"
 #include "live/segment.h"
 #include "session/qt_text.h"
 #include "session/told.h"

@@ -2,7 +2,7 @@
 
 #include "config/config.h"
 #include "config/plugin_list.h"
-#include "launch/worker_answer.h"
+#include "launch/workers/worker_answer.h"
 #include "pages/schedule_preview.h"
 #include "plan/length_doubts.h"
 #include "plan/order.h"

@@ -4,7 +4,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "launch/disk_outlook.h"
+#include "launch/run/disk_outlook.h"
 #include "session/background.h"
 
 #include <filesystem>

@@ -1,11 +1,11 @@
 // The shared memory of a running session as points, events and heartbeats. Thread: one.
 #pragma once
 
+#include "launch/session/time_left.h"
 #include "live/segment.h"
 #include "session/event_log.h"
 #include "session/recorded.h"
 #include "session/run_data.h"
-#include "launch/time_left.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 #include "session/queue_feed.h"
 
-#include "launch/queue_keeper.h"
+#include "launch/queue/queue_keeper.h"
 #include "session/background.h"
 #include "session/qt_text.h"
 

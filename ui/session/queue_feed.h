@@ -6,7 +6,7 @@
 #include <QObject>
 #include <QString>
 
-#include "launch/queue_waits.h"
+#include "launch/queue/queue_waits.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "session/recorded.h"
 
-#include "launch/session_row.h"
+#include "launch/run/session_row.h"
 
 #include <algorithm>
 #include <limits>

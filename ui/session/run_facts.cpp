@@ -1,6 +1,7 @@
 #include "session/run_facts.h"
 
 #include "base/file_system.h"
+#include "launch/run/standing.h"
 #include "live/control_socket.h"
 
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 // A look at the small files of a run folder, off the GUI thread.
 #pragma once
 
-#include "launch/retention.h"
-#include "launch/verbs.h"
+#include "launch/run/standing.h"
+#include "launch/session/retention.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/run_folder.h"
 

@@ -7,7 +7,7 @@
 #include <QString>
 
 #include "base/counters.h"
-#include "launch/stopping.h"
+#include "launch/workers/stopping.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kContext = "Told";
 
-/// Written by judge() (core/launch/session_end.cpp), the engine's steering, trainer and telemetry, and the session's events.
+/// Written by judge() (core/launch/run/session_end.cpp), the engine's steering, trainer and telemetry, and the session's events.
 /// %1 … stand for what differs. The first that fits is taken.
 const char* const kSentences[] = {
     QT_TRANSLATE_NOOP("Told", "Stopped, as asked"),

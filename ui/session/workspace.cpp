@@ -1,12 +1,12 @@
 #include "session/workspace.h"
 
 #include "base/file_system.h"
-#include "launch/verbs.h"
+#include "launch/run/standing.h"
 #include "session/background.h"
 #include "session/qt_text.h"
-#include "session/told.h"
 #include "session/run_facts.h"
 #include "session/run_session.h"
+#include "session/told.h"
 #include "store/history.h"
 
 #include <QFileSystemWatcher>

@@ -3,7 +3,7 @@
 
 #include <QFrame>
 
-#include "launch/away.h"
+#include "launch/verbs/away.h"
 
 #include <vector>
 

@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "launch/away.h"
+#include "launch/verbs/away.h"
 
 #include <cstdint>
 #include <map>

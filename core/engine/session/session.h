@@ -1,5 +1,5 @@
 // One session of one rank, from its command line to its "ended" event: the worker's side of the contract in
-// launch/supervisor.h. Includes no LibTorch.
+// launch/session/supervisor.h. Includes no LibTorch.
 #pragma once
 
 #include "base/exit_code.h"

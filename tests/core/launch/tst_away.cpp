@@ -3,8 +3,8 @@
 // What ended while nobody looked: which runs, in which words, since when.
 #include "base/clock.h"
 #include "base/file_system.h"
-#include "launch/away.h"
-#include "launch/identity.h"
+#include "launch/process/identity.h"
+#include "launch/verbs/away.h"
 
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>

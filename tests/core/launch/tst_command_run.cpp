@@ -1,10 +1,11 @@
 // labels: process
 // timeout: 300
 // A person's own command as a run: its endings, its stop ladder, its settings, and what a hostile script leaves behind.
-#include "launch/identity.h"
-#include "launch/verbs.h"
-#include "store/run_store.h"
+#include "launch/process/identity.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/standing.h"
 #include "python.h"
+#include "store/run_store.h"
 #include "trainer_process.h"
 
 #include <QtTest/QTest>

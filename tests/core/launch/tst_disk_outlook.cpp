@@ -1,5 +1,5 @@
 // How long a disk lasts: from numbers alone, and from folders as runs leave them.
-#include "launch/disk_outlook.h"
+#include "launch/run/disk_outlook.h"
 
 #include "base/file_system.h"
 #include "config/config.h"

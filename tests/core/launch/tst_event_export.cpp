@@ -3,8 +3,8 @@
 // Runs as TensorBoard files: written afterwards, written as training goes, and read by TensorBoard itself where it is there.
 #include "base/number_text.h"
 #include "event_files.h"
-#include "launch/import.h"
-#include "launch/live_events.h"
+#include "launch/import/import.h"
+#include "launch/session/live_events.h"
 #include "shared_data.h"
 #include "tensorboard/event_folder.h"
 #include "tensorboard/export_events.h"

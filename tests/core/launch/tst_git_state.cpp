@@ -1,6 +1,6 @@
 // labels: process
 // The state of a repository as git itself made it, read without git.
-#include "launch/git_state.h"
+#include "launch/command/git_state.h"
 
 #include <QtCore/QProcess>
 #include <QtCore/QStandardPaths>

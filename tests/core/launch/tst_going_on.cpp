@@ -1,5 +1,5 @@
 // What may go on from a checkpoint, and what may not.
-#include "launch/going_on.h"
+#include "launch/verbs/going_on.h"
 
 #include <QtTest>
 

@@ -1,7 +1,7 @@
 // labels: fast
 // Who holds up the others, and who only takes long. Time is given.
-#include "launch/hang_doctor.h"
-#include "launch/stack_reader.h"
+#include "launch/workers/hang_doctor.h"
+#include "launch/workers/stack_reader.h"
 
 #include <QtTest>
 

@@ -1,6 +1,6 @@
 // labels: fast process
 // What is told of ranks that hang, and when that is over. Time and beats are given, the processes are real ones that only sleep.
-#include "launch/hang_watch.h"
+#include "launch/workers/hang_watch.h"
 
 #include "base/file_system.h"
 #include "config/config.h"

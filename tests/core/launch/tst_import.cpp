@@ -3,7 +3,7 @@
 // TensorBoard logs as runs: every point of the fixtures, what is added later, restarts, several writers, following.
 #include "base/number_text.h"
 #include "import_fixture.h"
-#include "launch/verbs.h"
+#include "launch/run/standing.h"
 #include "shared_data.h"
 #include "store/record_content.h"
 

@@ -2,8 +2,8 @@
 // timeout: 300
 // TensorBoard logs that are damaged, unreadable, hostile or huge, and disks that fill up while they are read.
 #include "import_fixture.h"
-#include "launch/import_sources.h"
-#include "launch/verbs.h"
+#include "launch/import/import_sources.h"
+#include "launch/run/standing.h"
 #include "sanitized.h"
 #include "tensorboard/crc32c.h"
 #include "without_override.h"

@@ -2,7 +2,8 @@
 // timeout: 300
 // A worker that does not leave when its supervisor is lost: it is waited for, then ended, and only it.
 #include "base/file_system.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
 #include "trainer_process.h"
 
 #include <QtTest/QTest>

@@ -2,7 +2,8 @@
 // timeout: 300
 // Runs whose supervisor is gone, or only seems to be: the same truth before and after somebody settles what it left.
 #include "base/file_system.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 

@@ -1,6 +1,6 @@
 // labels: fast
 // What is written down when memory ran out, and what is said to help: changes that can be made, the cheapest first.
-#include "launch/memory_end.h"
+#include "launch/session/memory_end.h"
 
 #include "base/file_system.h"
 #include "config/config.h"

@@ -3,8 +3,8 @@
 // What becomes of a run in the background at log-out: the decision over what a system can say, and the units that are asked
 // for, with stand-ins for systemd's programs.
 #include "base/file_system.h"
-#include "launch/overnight.h"
-#include "launch/system_tool.h"
+#include "launch/process/system_tool.h"
+#include "launch/queue/overnight.h"
 #include "supervised.h"
 
 #include <QtTest/QTest>

@@ -3,10 +3,12 @@
 // Runs that wait for a device: their order, what a person changes in it, and that nothing that dies loses or doubles one.
 #include "base/file_system.h"
 #include "config/config.h"
-#include "launch/device_lock.h"
-#include "launch/queue_keeper.h"
-#include "launch/verbs.h"
 #include "keeper_pid.h"
+#include "launch/queue/device_lock.h"
+#include "launch/queue/queue_keeper.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/standing.h"
+#include "launch/verbs/prepare.h"
 #include "supervised.h"
 #include "without_override.h"
 

@@ -1,7 +1,7 @@
 // labels: fault
 // Re-reading checkpoints in the background: what could not be read says nothing about them, and what was found stays with the
 // folder that was read.
-#include "launch/verifier.h"
+#include "launch/session/verifier.h"
 
 #include "base/file_system.h"
 #include "fixture_run.h"

@@ -1,9 +1,9 @@
 // labels: fast
 // A problem that comes again and again is told once, once more where it is another one, and with its count when it is over.
-#include "launch/recurring_problem.h"
+#include "launch/process/recurring_problem.h"
 
 #include "fixture_run.h"
-#include "launch/frame_book.h"
+#include "launch/run/frame_book.h"
 
 #include <QTemporaryDir>
 #include <QtTest>

@@ -3,8 +3,10 @@
 // A run whose worker crashed goes on from its last good checkpoint, so often and no more, and never into the same crash.
 #include "base/exit_code.h"
 #include "base/file_system.h"
-#include "launch/restart.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
+#include "launch/session/restart.h"
+#include "launch/verbs/prepare.h"
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 

@@ -1,5 +1,5 @@
 // What the rule lets go with the next checkpoint is told before it does.
-#include "launch/retention.h"
+#include "launch/session/retention.h"
 
 #include "base/file_system.h"
 #include "config/config.h"

@@ -1,6 +1,6 @@
 // labels: fast
 // timeout: 60
-#include "launch/scratch.h"
+#include "launch/verbs/scratch.h"
 
 #include "base/file_system.h"
 #include "without_override.h"

@@ -3,7 +3,7 @@
 // The table of endings: every combination of what is written, what lives and how the processes ended, against rules that
 // are read from top to bottom.
 #include "base/exit_code.h"
-#include "launch/session_end.h"
+#include "launch/run/session_end.h"
 
 #include <QtTest/QTest>
 

@@ -4,13 +4,16 @@
 // nothing that was trained is told as never begun.
 #include "failing_file_system.h"
 #include "fault_run.h"
-#include "launch/frame_book.h"
-#include "launch/identity.h"
-#include "launch/resume_sheet.h"
-#include "launch/session_end.h"
-#include "launch/session_row.h"
-#include "launch/undo.h"
-#include "launch/write_end.h"
+#include "launch/process/identity.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/frame_book.h"
+#include "launch/run/session_end.h"
+#include "launch/run/session_row.h"
+#include "launch/run/settle.h"
+#include "launch/run/standing.h"
+#include "launch/run/undo.h"
+#include "launch/run/write_end.h"
+#include "launch/verbs/resume_sheet.h"
 #include "live/spill.h"
 
 #include <QTemporaryDir>

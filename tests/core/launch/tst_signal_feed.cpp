@@ -1,6 +1,6 @@
 // labels: fast
 // timeout: 30
-#include "launch/signal_feed.h"
+#include "launch/process/signal_feed.h"
 
 #include <QtTest/QTest>
 

@@ -3,10 +3,11 @@
 // Stopping in all its ways: what a discard loses, a pause that lets the memory go, stages, signals while it ends; and what the
 // person's own command is told at the end.
 #include "base/file_system.h"
-#include "launch/notify.h"
-#include "launch/stop_ladder.h"
-#include "launch/stopping.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
+#include "launch/session/notify.h"
+#include "launch/workers/stop_ladder.h"
+#include "launch/workers/stopping.h"
 #include "rundir/checkpoint_manifest.h"
 #include "supervised.h"
 

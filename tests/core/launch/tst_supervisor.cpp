@@ -2,8 +2,10 @@
 // timeout: 300
 // The supervisor with a worker that plays scripts: how sessions end, what is recorded, what is left behind.
 #include "base/clock.h"
-#include "launch/identity.h"
-#include "launch/verbs.h"
+#include "launch/process/identity.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/standing.h"
 #include "rundir/checkpoint_manifest.h"
 #include "store/run_store.h"
 #include "supervised.h"

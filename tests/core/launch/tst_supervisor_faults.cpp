@@ -2,7 +2,8 @@
 // timeout: 300
 // What happens around a session that runs: its recorder stands still, its folder is moved, the disk is full or read-only,
 // the machine wants to sleep.
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/standing.h"
 #include "read_only.h"
 #include "supervised.h"
 

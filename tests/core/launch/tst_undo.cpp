@@ -1,8 +1,9 @@
 // labels: process
 // timeout: 180
 // A roll-back that fails before its first update leaves the run where it was: line, checkpoints, settings and counters.
-#include "launch/undo.h"
-#include "launch/verbs.h"
+#include "launch/run/checkpoint_choice.h"
+#include "launch/run/run_settings.h"
+#include "launch/run/undo.h"
 #include "trainer_process.h"
 
 #include <QtTest/QTest>

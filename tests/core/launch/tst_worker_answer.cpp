@@ -1,7 +1,7 @@
 // labels: fast process
 // What is asked of a worker, with stand-ins for it: answers, refusals, nonsense and silence.
 #include "config/config.h"
-#include "launch/worker_answer.h"
+#include "launch/workers/worker_answer.h"
 #include "plan/schedule.h"
 #include "stand_in_worker.h"
 

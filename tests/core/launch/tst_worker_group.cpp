@@ -1,7 +1,7 @@
 // labels: fast process
 // Workers of several ranks: the one that ends, or is ended, takes the others along. Time is given, the
 // processes are real ones that only sleep.
-#include "launch/worker_group.h"
+#include "launch/workers/worker_group.h"
 
 #include "sleeping_ranks.h"
 
