@@ -41,6 +41,8 @@ template <typename Operation>
 auto together(Operation&& operation) {
     try {
         return operation();
+    } catch (const std::bad_alloc&) {
+        throw;
     } catch (const std::exception& e) {
         const std::string text = e.what();
         throw LostContact("Another rank is gone (" + text.substr(0, std::min<std::size_t>(text.find('\n'), 200)) + ")");
@@ -77,6 +79,13 @@ std::unique_ptr<RankBoard> shareBoard(c10d::Store& store, const RankPlace& place
     for (int rank = 0; rank < place.world; ++rank)
         if (textIn(store, "board/" + std::to_string(rank)) != "1") return nullptr;
     return board;
+}
+
+c10::intrusive_ptr<c10d::Backend> joinGloo(const c10::intrusive_ptr<c10d::Store>& store, const RankPlace& place) {
+    const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
+    options->devices = {c10d::ProcessGroupGloo::createDeviceForInterface("lo")};
+    options->threads = 2;
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
 }
 
 std::span<const std::byte> bytesOf(const at::Tensor& values) { return {static_cast<const std::byte*>(values.const_data_ptr()), values.nbytes()}; }
@@ -139,12 +148,9 @@ Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     const auto file = c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world);
     file->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     const auto store = c10::make_intrusive<c10d::PrefixStore>("ranks", file);
-    if (!awaitAll(*store, place)) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
-    impl->board = shareBoard(*store, place);
-    const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
-    options->devices = {c10d::ProcessGroupGloo::createDeviceForInterface("lo")};
-    options->threads = 2;
-    const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
+    if (!together([&] { return awaitAll(*store, place); })) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
+    impl->board = together([&] { return shareBoard(*store, place); });
+    const auto gloo = together([&] { return joinGloo(store, place); });
     impl->group = c10::make_intrusive<c10d::ProcessGroup>(store, place.rank, place.world);
     impl->group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
     if (place.cuda) {

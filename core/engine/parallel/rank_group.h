@@ -22,7 +22,7 @@
 
 namespace lathe::engine {
 
-/// Thrown by the operations of a RankGroup when another rank is gone.
+/// Thrown by a RankGroup when another rank is gone.
 class LostContact : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -40,7 +40,7 @@ struct RankPlace {
 
 class RankGroup {
 public:
-    /// Waits for all ranks; Stopped when place.mayWait() says so.
+    /// Waits for all ranks; Stopped when place.mayWait() says so. Throws LostContact where one of them goes meanwhile.
     static Result<std::unique_ptr<RankGroup>> connect(const RankPlace& place);
     ~RankGroup();
     RankGroup(const RankGroup&) = delete;

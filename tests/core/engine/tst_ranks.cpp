@@ -5,6 +5,8 @@
 #include "loop_fixture.h"
 
 #include <ATen/Parallel.h>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include <QtTest>
 
@@ -181,9 +183,22 @@ private Q_SLOTS:
     /// A thread that changes the environment while another reads it ends the process. The first case: a change happens once.
     void ranksThatMeetLeaveTheEnvironmentAlone() {
         const QStringList before = QProcessEnvironment::systemEnvironment().toStringList();
-        asRanks({.world = 2}, [](Parallel& parallel) { QCOMPARE(parallel.world(), 2); });
+        asRanks({.world = 2}, [](Parallel& parallel) { parallel.agree(1); });
         QCOMPARE(QProcessEnvironment::systemEnvironment().toStringList(), before);
         QVERIFY(before.contains("TORCH_FR_BUFFER_SIZE=0"));
+    }
+
+    /// The other one told that it is there, and then no more: its end is what its run ended with, not that nobody met it.
+    void aRankThatGoesWhileRanksMeetIsLostContact() {
+        const QTemporaryDir folder;
+        const RankPlace place{.world = 2, .rendezvous = folder.filePath("ranks").toStdString(), .timeout = std::chrono::seconds(1)};
+        c10d::PrefixStore("ranks", c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world)).set("here/1", std::string("1"));
+        try {
+            static_cast<void>(RankGroup::connect(place));
+            QFAIL("nobody was missed");
+        } catch (const LostContact& e) {
+            QVERIFY2(std::string_view(e.what()).starts_with("Another rank is gone ("), e.what());
+        }
     }
 
     /// SEMANTICS B2: A is a loss of 3 over 1 token, B of 7 over 7
