@@ -22,7 +22,7 @@ static std::int64_t now() { return Clock::system().monotonicNs(); }
 static std::int64_t wall() { return Clock::system().wallNs(); }
 static FileSystem& disk() { return FileSystem::real(); }
 
-Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()), m_verifier(m_run.checkpoints()), m_crashes(m_options.crashes) {}
+Session::Session(const SupervisorOptions& options) : m_options(options), m_run(m_options.run.held()), m_sharedDevices(m_options.devices), m_crashes(m_options.crashes) {}
 
 Session::~Session() {
     if (m_lifeline >= 0) ::close(m_lifeline);
@@ -52,16 +52,15 @@ bool Session::turn(int milliseconds) {
     if (const auto why = m_book->takeHold()) holdForWorker(*why);
     watchHeartbeat();
     if (m_hangs && !m_gone && m_ladder.stage() == StopLadder::Stage::None) m_hangs->look(now(), m_book->lastAttempt());
-    sampleDevices();
+    m_deviceTelemetry->look({m_book->lastAttempt(), m_book->lastStep(), m_book->activeNs()}, now(), wall());
     const bool isAwaited = m_program && m_program->wantsFlush() && m_recorderProblem.empty();
     const bool isSummaryDue = m_summaryDue || now() - m_summaryNs >= kSummaryEvery;   // a summary tells of no point that is not recorded
     if (isSummaryDue || isAwaited || m_writer->pendingBytes() > m_segment->ringBytes() / 4) flush();
-    afterCheckpoint();
-    bookVerified();
+    lookAtCheckpoints();
     releaseOnceSaved();
     climb();
     m_awake.look();
-    keepDevices();
+    warn(m_sharedDevices.keep(now()));
     noticeRemoval();
     if (isSummaryDue) writeSummary();
     glance();
@@ -142,31 +141,8 @@ void Session::watchHeartbeat() {
     m_segment->beat(ownRing(), own);
 }
 
-/// Into the supervisor's own ring, beside the attempt that the run had reached.
-void Session::sampleDevices() {
-    const Interval& every = m_config.telemetry.devicesEvery;
-    if (every.unit != Interval::Unit::Seconds || now() - m_devicesNs < every.count * kSecond) return;
-    if (m_book->lastAttempt() == m_devicesAttempt) return;  // a series has one value at an attempt
-    m_devicesNs = now();
-    m_devicesAttempt = m_book->lastAttempt();
-    live::PointsFrame points;
-    points.session = m_options.session;
-    points.attempt = m_book->lastAttempt();
-    points.step = m_book->lastStep();
-    points.activeNs = m_book->activeNs();
-    points.wallNs = wall();
-    std::vector<std::byte> payload;
-    for (const device::Sample& sample : m_devices.sample()) {
-        const auto [series, isNew] = m_deviceSeries.try_emplace(sample.name, static_cast<std::uint16_t>(m_deviceSeries.size()));
-        if (isNew) {
-            live::encode(live::SeriesFrame{series->second, sample.name, sample.unit}, payload);
-            if (!m_segment->write(ownRing(), live::FrameType::Series, payload)) return;
-        }
-        points.items.push_back({series->second, sample.value});
-    }
-    if (points.items.empty()) return;
-    live::encode(points, payload);
-    if (const auto written = m_segment->write(ownRing(), live::FrameType::Points, payload); !written) log::warning(written.error().text());
+void Session::lookAtCheckpoints() {
+    if (m_checkpoints->look(m_summary.activeSeconds)) m_summaryDue = true;
 }
 
 // ---- stopping
@@ -238,6 +214,10 @@ void Session::tellEvent(const std::string& kind, const std::string& text, const 
     live::encode(event, payload);
     if (const auto written = m_segment->write(ownRing(), live::FrameType::Event, payload); !written) log::warning(written.error().text());
     log::info(text);
+}
+
+void Session::warn(const std::vector<std::string>& sentences) {
+    for (const std::string& sentence : sentences) tellEvent("warning", sentence);
 }
 
 // ---- what others see

@@ -4,17 +4,18 @@
 #pragma once
 
 #include "config/sections.h"
-#include "device/devices.h"
 #include "launch/command/command_process.h"
 #include "launch/process/adopted_process.h"
 #include "launch/process/signal_feed.h"
 #include "launch/run/frame_book.h"
 #include "launch/run/program_frames.h"
+#include "launch/session/device_telemetry.h"
 #include "launch/session/live_events.h"
+#include "launch/session/published_checkpoints.h"
+#include "launch/session/shared_devices.h"
 #include "launch/session/sleep_inhibitor.h"
 #include "launch/session/supervisor.h"
 #include "launch/session/time_left.h"
-#include "launch/session/verifier.h"
 #include "launch/workers/hang_watch.h"
 #include "launch/workers/stop_ladder.h"
 #include "launch/workers/stopping.h"
@@ -25,7 +26,6 @@
 #include "store/run_store.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,17 +71,14 @@ private:
     void flush();
     void openEvents();
     void shareDevices();
-    void keepDevices();
+    void warn(const std::vector<std::string>& sentences);
     void watchHeartbeat();
     void beatForCommand();
     /// A program that is not ours: a command that this session started, or a script that it only records.
     bool isProgram() const { return m_command || m_adopted; }
     ProgramProcess& program() const { return m_command ? static_cast<ProgramProcess&>(*m_command) : *m_adopted; }
     void sampleDevices();
-    void afterCheckpoint();
-    void tidyCheckpoints();
-    void reReadOlder();
-    void bookVerified();
+    void lookAtCheckpoints();
     void climb();
     void setWishes();
     void tellEvent(const std::string& kind, const std::string& text, const std::string& json = {});
@@ -142,25 +139,21 @@ private:
     std::unique_ptr<AdoptedProcess> m_adopted;///< or a script that runs already
     std::unique_ptr<ProgramFrames> m_program;///< what it logs
     SleepInhibitor m_awake;
-    Verifier m_verifier;
-    DeviceLocks m_locks;                    ///< shared with others, where no run from the queue has them alone
-    std::map<std::string, std::int64_t> m_lostDevices;   ///< of which the lock was removed: since when it could not be taken again, monotonic; 0 once that was told
+    std::optional<PublishedCheckpoints> m_checkpoints;   ///< from the beginning of the recording on
+    SharedDevices m_sharedDevices;
     bool m_gone = false;                    ///< what ran has ended, all of it
     bool m_removed = false;                 ///< the run folder is no more
     int m_lifeline = -1;                    ///< writing end; closing it tells the workers that we are gone
     std::optional<SignalFeed> m_signals;    ///< that mean a stop
     bool m_signalled = false, m_leavesAtOnce = false;  ///< once more while it ends
 
-    device::Sampler m_devices;
-    std::map<std::string, std::uint16_t> m_deviceSeries;
+    std::optional<DeviceTelemetry> m_deviceTelemetry;    ///< once there is memory
     StopLadder m_ladder;
     std::optional<HangWatch> m_hangs;       ///< of a training's workers
     std::optional<int> m_silentAtStop;      ///< rank that was silent when the workers were told to leave at once
     std::int64_t m_stopNumber = 0;          ///< Control::number of the wish to stop
     std::optional<int> m_releaseAfter;      ///< once more than so many saves were made the workers may go
     int m_failedBefore = 0;                 ///< … and failed
-    std::int64_t m_safeStep = 0;            ///< of the newest checkpoint
-    double m_safeSeconds = 0;               ///< active seconds of the run up to it
     TimeLeft m_timeLeft;
     live::Heartbeat m_beat;                 ///< of rank 0, the newest one
     std::uint64_t m_lost = 0;               ///< frames that nobody has
@@ -171,11 +164,9 @@ private:
     std::int64_t m_startedNs = 0;  ///< since when its processes run, monotonic
     std::int64_t m_pausedNs = 0, m_pauseBeganNs = 0;  ///< command: how long it has worked
     std::int64_t m_durableSeen = 0;
-    int m_savesSeen = 0;
-    std::int64_t m_summaryNs = 0, m_glanceNs = 0, m_devicesNs = 0, m_devicesAttempt = 0;
+    std::int64_t m_summaryNs = 0, m_glanceNs = 0;
     bool m_summaryDue = true;
     RecurringProblem m_summaryFails{"times summary.json could not be written"};
-    RecurringProblem m_keepFails{"times checkpoints stayed that the rule does not keep"};
     std::optional<Next> m_next;
     std::vector<Crash> m_crashes;           ///< of the run under this supervisor
 };

@@ -69,7 +69,7 @@ SessionFacts Session::factsOfEnd() const {
     facts.isCommand = isProgram();
     facts.isRecorded = m_adopted != nullptr;
     facts.stopAsked = m_ladder.stage() != StopLadder::Stage::None;
-    const bool isSaved = m_ladder.isHurried() && m_book->lastStep() == m_safeStep;   // asked again after it had saved
+    const bool isSaved = m_ladder.isHurried() && m_book->lastStep() == m_checkpoints->safe().step;   // asked again after it had saved
     facts.discarded = m_ladder.discards() && !m_removed && !isSaved;
     facts.updates = m_summary.counters.updateAttempts.value();
     if (m_program) facts.goodbye = m_program->goodbye();
@@ -95,8 +95,7 @@ void Session::drainLast() {
     }
     giveSpaceBack(m_run.reserve());
     flush();
-    afterCheckpoint();
-    bookVerified();   // nobody waits for the rest: the next session re-reads it, and who loads a checkpoint checks every byte
+    lookAtCheckpoints();   // nobody waits for the rest: the next session re-reads it, and who loads a checkpoint checks every byte
     drain(true);
     flush();
 }

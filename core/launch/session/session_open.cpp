@@ -95,8 +95,6 @@ Result<void> Session::readPlan() {
     // What lies behind the point that is gone back to belongs to another branch.
     std::erase_if(m_summary.sparkline, [this](const auto& point) { return point.first > m_startStep; });
     if (m_summary.best && m_summary.best->step > m_startStep) m_summary.best.reset();
-    m_safeStep = m_startStep;
-    m_safeSeconds = m_summary.activeBefore;
     m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
 }
@@ -120,6 +118,8 @@ Result<void> Session::openStore() {
     LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database(), isOnNetwork(m_run.root())));
     LATHE_TRY(m_writer->beginSession(rowOf(m_record)));
     m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session);
+    const PublishedCheckpoints::Session session{m_run, m_config, m_record, *m_book, *m_writer};
+    m_checkpoints.emplace(session, PublishedCheckpoints::Safe{m_startStep, m_summary.activeBefore}, [this](const std::string& sentence) { tellEvent("checkpoint_damaged", sentence); });
     return {};
 }
 
@@ -130,6 +130,8 @@ Result<void> Session::openMemory() {
     for (int ring = 0; ring < m_segment->writers(); ++ring) m_feeds.emplace_back(*m_segment, ring, m_run.spill(), m_options.session);
     m_control.recordedSeq.assign(static_cast<std::size_t>(m_segment->writers()), 0);
     setWishes();
+    m_deviceTelemetry.emplace(DeviceTelemetry::Place{*m_segment, ownRing(), m_options.session}, m_config.telemetry.devicesEvery,
+                              [sampler = std::make_shared<device::Sampler>()] { return sampler->sample(); });
     return {};
 }
 
@@ -142,36 +144,10 @@ void Session::openEvents() {
     else tellEvent("warning", "No TensorBoard events are written: " + opened.error().text());
 }
 
-/// So that the queue does not start a run beside this one. That one is there already is no reason not to do what was asked.
+/// So that the queue does not start a run beside this one.
 void Session::shareDevices() {
     if (m_options.devices || m_options.recording) return;
-    const auto all = devicesFor(m_config);
-    if (!all) return;  // told by the worker
-    for (std::size_t i = 0; i < all->needed; ++i) {
-        auto lock = DeviceLock::take(all->devices[i], DeviceLock::Use::Shared);
-        if (!lock) log::warning(lock.error().text());
-        else if (*lock) m_locks.push_back(std::move(**lock));
-        else tellEvent("warning", "A run from the queue has " + all->devices[i] + " for itself; both will be slower");
-    }
-}
-
-/// A lock that somebody removed keeps nobody away. (Who only tries to take it has it for a moment.)
-void Session::keepDevices() {
-    constexpr std::int64_t kTellAfterNs = 1'000'000'000;
-    const std::int64_t now = Clock::system().monotonicNs();
-    for (DeviceLock& lock : m_options.devices ? *m_options.devices : m_locks) {
-        const auto kept = lock.renew();
-        if (kept && *kept) {
-            m_lostDevices.erase(lock.device());
-            continue;
-        }
-        std::int64_t& since = m_lostDevices.try_emplace(lock.device(), now).first->second;
-        if (since == 0 || now - since < kTellAfterNs) continue;
-        since = 0;
-        tellEvent("warning", "The lock " + lock.file().string() + " was removed, and "
-                                 + (kept ? "another run has " + lock.device() + " by now; both will be slower"
-                                         : "a run from the queue may start beside this one: " + kept.error().text()));
-    }
+    if (const auto all = devicesFor(m_config)) warn(m_sharedDevices.share(*all));   // why not is told by the worker
 }
 
 Result<void> Session::startWorkers() {
@@ -248,7 +224,7 @@ Result<void> Session::announce() {
     openEvents();
     if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
     if (const auto& next = m_options.byItself) next->kind == Next::Kind::WentBack ? tellGoingBack(next->why) : tellRestart(next->why);
-    reReadOlder();
+    if (!isProgram()) m_checkpoints->reReadOlder();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
 }

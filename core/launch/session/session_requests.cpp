@@ -62,7 +62,7 @@ Reply Session::answer(const live::Request& request) {
 std::string Session::whatAStopWouldLose() const {
     if (isProgram() || m_control.stop != live::Control::Stop::None) return {};
     const bool standsStill = m_beat.phase == live::Phase::Paused || m_beat.phase < live::Phase::FirstUpdate;
-    if (standsStill && m_book->lastStep() <= m_safeStep) return {};   // all is saved
+    if (standsStill && m_book->lastStep() <= m_checkpoints->safe().step) return {};   // all is saved
     const DiskRoom room = roomOf(m_run.checkpoints());
     const std::uint64_t needed = nextSaveOf(m_run);
     const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_book->lastSaveProblem().empty();
@@ -172,8 +172,8 @@ std::string Session::statusJson() const {
     if (const auto stop = stopping()) status["stopping"] = stoppingJson(*stop);
     if (!isProgram()) {  // what a discard would lose
         const std::string checkpoint = m_book->lastCheckpoint().empty() && !m_record.weightsOnly ? m_record.checkpoint : m_book->lastCheckpoint();
-        status["unsaved"] = {{"updates", std::max<std::int64_t>(0, m_book->lastStep() - m_safeStep)},
-                             {"seconds", std::max(0.0, m_summary.activeSeconds - m_safeSeconds)}, {"checkpoint", checkpoint}};
+        status["unsaved"] = {{"updates", std::max<std::int64_t>(0, m_book->lastStep() - m_checkpoints->safe().step)},
+                             {"seconds", std::max(0.0, m_summary.activeSeconds - m_checkpoints->safe().activeSeconds)}, {"checkpoint", checkpoint}};
     }
     return status.dump(-1, ' ', false, json::error_handler_t::replace);
 }
