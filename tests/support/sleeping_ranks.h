@@ -12,14 +12,15 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace lathe::test {
 
 struct SleepingRanks {
-    explicit SleepingRanks(int world) : segment(live::Segment::create({world + 1, 1u << 12}, "test").value()) {
+    explicit SleepingRanks(int world, const std::string& script = "exec sleep 1000") : segment(live::Segment::create({world + 1, 1u << 12}, "test").value()) {
         const std::filesystem::path root = folder.path().toStdString(), program = root / "sleeper";
         std::filesystem::create_directories(root / "logs");
-        if (!replaceFile(FileSystem::real(), program, "#!/bin/sh\nexec sleep 1000\n").ok()) qFatal("no program");
+        if (!replaceFile(FileSystem::real(), program, "#!/bin/sh\n" + script + "\n").ok()) qFatal("no program");
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
         group.emplace(launch::WorkerGroup::start({program, run, 1, world, segment->fd(), segment->fd(), "test"}).value());
     }

@@ -7,6 +7,7 @@
 #include "launch/process/spawn_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -23,6 +24,18 @@ namespace {
 int copyAbove(int fd) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 10); }
 
 }  // namespace
+
+std::string signalText(int number) {
+    static constexpr std::array<std::pair<int, const char*>, 10> kNames = {{
+        {SIGSEGV, "SIGSEGV, a crash in memory access"}, {SIGABRT, "SIGABRT, it gave up"}, {SIGBUS, "SIGBUS, memory or a mapped file went away"},
+        {SIGFPE, "SIGFPE, an impossible calculation"}, {SIGILL, "SIGILL, an instruction this processor lacks"}, {SIGKILL, "SIGKILL"},
+        {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU, its time limit"},
+    }};
+    for (const auto& [known, text] : kNames) {
+        if (known == number) return text;
+    }
+    return "number " + std::to_string(number);
+}
 
 /// This process's environment with some variables set anew; the texts live in `changes` and in environ.
 static std::vector<char*> environmentWith(std::vector<std::string>& changes) {

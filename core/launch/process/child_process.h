@@ -18,6 +18,9 @@ struct ExitStatus {
     std::string note;   ///< what else there is to say, or empty
 };
 
+/// "SIGSEGV, a crash in memory access", for people.
+std::string signalText(int number);
+
 /// Of what a run computes with: where memory runs out the system takes it before its supervisor, which tells why it ended.
 inline constexpr int kExpendable = 300;
 

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -24,18 +23,6 @@
 namespace lathe::launch {
 
 using rundir::State;
-
-std::string signalText(int number) {
-    static constexpr std::array<std::pair<int, const char*>, 10> kNames = {{
-        {SIGSEGV, "SIGSEGV, a crash in memory access"}, {SIGABRT, "SIGABRT, it gave up"}, {SIGBUS, "SIGBUS, memory or a mapped file went away"},
-        {SIGFPE, "SIGFPE, an impossible calculation"}, {SIGILL, "SIGILL, an instruction this processor lacks"}, {SIGKILL, "SIGKILL"},
-        {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU, its time limit"},
-    }};
-    for (const auto& [known, text] : kNames) {
-        if (known == number) return text;
-    }
-    return "number " + std::to_string(number);
-}
 
 std::string silenceText(double seconds, int rank) {
     constexpr double kUsual = 5;

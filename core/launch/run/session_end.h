@@ -91,8 +91,6 @@ std::optional<Ended> endedFrom(const live::EventFrame& event);
 /// cannot be read just now.
 Result<std::optional<Ended>> accountLeft(const rundir::RunFolder& run, int session);
 
-/// "SIGSEGV, a crash in memory access", for people.
-std::string signalText(int number);
 /// " · no sign of life for 12 s", of rank 1 " · no sign of life from rank 1 for 12 s"; nothing while it has been silent for
 /// less than it may be.
 std::string silenceText(double seconds, int rank = -1);

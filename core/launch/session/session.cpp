@@ -47,7 +47,7 @@ bool Session::turn(int milliseconds) {
     wait(milliseconds);
     m_gone = isProgram() ? program().poll().has_value() : m_workers->turn(now(), isAtSave(beats(), now()));  // asked before the rings are read: what it wrote last is in this turn's drain
     if (m_adopted && m_program->connections() > 0) m_gone = false;  // it left its work to a child: a daemon
-    if (const std::string news = m_command ? m_command->takeNews() : std::string(); !news.empty()) tellEvent("warning", news);
+    if (const std::string news = m_command ? m_command->takeNews() : m_workers ? m_workers->takeNews() : std::string(); !news.empty()) tellEvent("warning", news);
     drain(false);
     if (const auto why = m_book->takeHold()) holdForWorker(*why);
     watchHeartbeat();

@@ -12,6 +12,10 @@ namespace lathe::launch {
 
 static constexpr std::int64_t kSecond = 1'000'000'000;
 
+static bool isWell(const ExitStatus& end) {
+    return end.code == static_cast<int>(ExitCode::Completed) || end.code == static_cast<int>(ExitCode::Stopped);
+}
+
 Result<WorkerGroup> WorkerGroup::start(const Plan& plan) {
     WorkerGroup group(plan);
     for (int rank = 0; rank < plan.world; ++rank) {
@@ -42,10 +46,25 @@ bool WorkerGroup::turn(std::int64_t nowNs, bool isAtSave) {
 /// save needs nobody else: the state is its own, and what the others told by then is in shared memory. Where the first rank
 /// itself has ended nothing is published any more, and nobody is waited for.
 void WorkerGroup::endOthers(std::int64_t nowNs, bool isAtSave) {
-    if (!m_ends[0] && (isAtSave || rundir::isBeingWritten(m_checkpoints, m_session)))
+    if (!m_ends[0] && (isAtSave || rundir::isBeingWritten(m_checkpoints, m_session))) {
         m_saverKillAtNs = std::min(nowNs + kGraceSeconds * kSecond, m_firstEndNs + kSavingSeconds * kSecond);
+        tellWaiting(nowNs);
+    }
     for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
         if (nowNs >= (rank == 0 ? std::max(m_killAtNs, m_saverKillAtNs) : m_killAtNs)) m_workers[rank].signal(SIGKILL);
+}
+
+/// Ranks that end well are seldom ready at the same moment: of them it is told once they had their time.
+void WorkerGroup::tellWaiting(std::int64_t nowNs) {
+    const int gone = m_heldUpBy >= 0 ? m_heldUpBy : m_order.front();
+    const std::optional<ExitStatus>& end = m_ends[static_cast<std::size_t>(gone)];
+    if (m_waitingTold || !end || (isWell(*end) && nowNs < m_killAtNs)) return;
+    m_waitingTold = true;
+    const std::string how = gone == m_heldUpBy ? "was ended since " + m_problem
+                            : end->signal      ? "was ended by signal " + signalText(*end->signal)
+                            : end->code        ? "ended with exit code " + std::to_string(*end->code)
+                                               : "ended and nobody knows how";
+    m_news = "Rank " + std::to_string(gone) + " " + how + "; what the first rank is saving is waited for, at most " + std::to_string(kSavingSeconds / 60) + " min";
 }
 
 void WorkerGroup::collect(std::int64_t nowNs) {
@@ -54,10 +73,8 @@ void WorkerGroup::collect(std::int64_t nowNs) {
         m_ends[rank] = m_workers[rank].poll();
         if (!m_ends[rank]) continue;
         m_order.push_back(static_cast<int>(rank));
-        const std::optional<int>& code = m_ends[rank]->code;
-        const bool well = code == static_cast<int>(ExitCode::Completed) || code == static_cast<int>(ExitCode::Stopped);
         if (m_firstEndNs == 0) m_firstEndNs = nowNs;
-        const std::int64_t killAt = nowNs + (well ? kCleanGraceSeconds : kGraceSeconds) * kSecond;
+        const std::int64_t killAt = nowNs + (isWell(*m_ends[rank]) ? kCleanGraceSeconds : kGraceSeconds) * kSecond;
         m_killAtNs = m_killAtNs == 0 ? killAt : std::min(m_killAtNs, killAt);
     }
 }

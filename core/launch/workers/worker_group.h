@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lathe::launch {
@@ -34,6 +35,8 @@ public:
     /// Ends a rank that holds up the others. That breaks what they wait in, so that they can say so themselves.
     void endFor(int rank, std::string problem, std::int64_t nowNs);
     bool allGone() const { return m_order.size() == m_workers.size(); }
+    /// Why the session still stands, once, where a rank is gone and the first one's save is waited for; else empty.
+    std::string takeNews() { return std::exchange(m_news, {}); }
     void signal(int number) const;
 
     const std::optional<ExitStatus>& end(int rank) const { return m_ends[static_cast<std::size_t>(rank)]; }
@@ -51,6 +54,7 @@ private:
     WorkerGroup(const Plan& plan) : m_checkpoints(plan.run.checkpoints()), m_session(plan.session) {}
     void collect(std::int64_t nowNs);
     void endOthers(std::int64_t nowNs, bool isAtSave);
+    void tellWaiting(std::int64_t nowNs);
 
     std::filesystem::path m_checkpoints;
     int m_session;
@@ -61,7 +65,8 @@ private:
     std::int64_t m_killAtNs = 0;                   ///< 0: nobody has to go
     std::int64_t m_saverKillAtNs = 0;              ///< … of the first rank, later where it saves
     int m_heldUpBy = -1;
-    std::string m_problem;
+    std::string m_problem, m_news;
+    bool m_waitingTold = false;
 };
 
 /// Whether the first rank shows that it is at a save and waits for nobody. Of one that is written behind training it shows

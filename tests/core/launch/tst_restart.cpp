@@ -263,6 +263,20 @@ private Q_SLOTS:
         QCOMPARE(launch::newestOnLine(run).substr(0, 5), std::string("s001-"));
         nothingIsLeft(run);
     }
+    void whatIsWaitedForOnceARankIsGoneIsAnEvent() {
+        const auto workspace = fresh({});
+        const auto saved = workspace->scratch() / "saved";
+        workspace->setScript("points 5; rank 1 signal 9; saving " + saved.string() + "; save; end failed, 3");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach", "--set", "parallel.ranks=2", "--set", "accumulation.micro_batches=2", "--set", "run.restarts_per_hour=0"}).code, 0);
+        const auto run = workspace->latest();
+        const std::string told = "Rank 1 was ended by signal SIGKILL; what the first rank is saving is waited for, at most 15 min";
+        QVERIFY2(eventually([&] { return textOf(run, "warning") == told; }), textOf(run, "warning").c_str());
+        QVERIFY(rundir::isAlive(launch::standingOf(run).state));
+        QVERIFY(replaceFile(FileSystem::real(), saved, "").ok());
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000005"));
+        nothingIsLeft(run);
+    }
     void aRestartedRunIsStoppedAsAnyOther() {
         const auto workspace = fresh({});
         workspace->setScript("until 10; save; until 13; crashonce " + (workspace->scratch() / "once").string() + " 9; train");

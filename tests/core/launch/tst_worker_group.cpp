@@ -80,6 +80,38 @@ private Q_SLOTS:
         QVERIFY(ranks.ends(0, 200 + WorkerGroup::kGraceSeconds));
     }
 
+    void whyTheRunStillStandsIsToldOnce() {
+        Ranks ranks(2);
+        QCOMPARE(ranks.group->takeNews(), std::string());
+        ::kill(ranks.pid(1), SIGKILL);
+        QVERIFY(ranks.ends(1, 10));
+        QCOMPARE(ranks.group->takeNews(), std::string());   // nothing is saved: the end is near
+        ranks.turn(11, true);
+        QCOMPARE(ranks.group->takeNews(), std::string("Rank 1 was ended by signal SIGKILL; what the first rank is saving is waited for, at most 15 min"));
+        for (const int second : {12, 60, 300}) {
+            ranks.turn(second, true);
+            QCOMPARE(ranks.group->takeNews(), std::string());
+        }
+    }
+
+    void aRankThatWasEndedIsToldWithItsReason() {
+        Ranks ranks(2);
+        ranks.group->endFor(1, "it did not get on for 5 s", 10 * kSecond);
+        QVERIFY(QTest::qWaitFor([&] { return ranks.turn(10, true) || ranks.group->end(1); }, 10'000));
+        QCOMPARE(ranks.group->takeNews(), std::string("Rank 1 was ended since it did not get on for 5 s; what the first rank is saving is waited for, at most 15 min"));
+    }
+
+    /// At the end of every run of several ranks one of them is ready first.
+    void whoEndedWellIsNotNewsBeforeItsTimeIsOver() {
+        Ranks ranks(2, "[ $7 = 1 ] && exit 0; exec sleep 1000");
+        QVERIFY(QTest::qWaitFor([&] { return ranks.turn(10, true) || ranks.group->end(1); }, 10'000));
+        QCOMPARE(*ranks.group->end(1)->code, 0);
+        ranks.turn(39, true);
+        QCOMPARE(ranks.group->takeNews(), std::string());
+        ranks.turn(10 + WorkerGroup::kCleanGraceSeconds, true);
+        QCOMPARE(ranks.group->takeNews(), std::string("Rank 1 ended with exit code 0; what the first rank is saving is waited for, at most 15 min"));
+    }
+
     void onlyTheFirstRankAndOnlyAliveIsAtASave() {
         using live::Heartbeat, live::Phase;
         const Heartbeat saves{.phase = Phase::Saving, .monotonicNs = 100 * kSecond}, waits{.phase = Phase::Saving, .monotonicNs = 100 * kSecond, .activity = Activity::Exchanging},
