@@ -239,6 +239,25 @@ Result<void> RunWriter::markCheckpointDeleted(const std::string& folder, bool de
     });
 }
 
+Result<void> RunWriter::markOthersDeleted(const std::set<std::string>& there) {
+    LATHE_TRY(m_impl->connect());
+    std::vector<std::string> gone;
+    {
+        LATHE_TRY_ASSIGN(auto known, m_impl->db->prepare("SELECT folder FROM checkpoints WHERE deleted=0"));
+        while (true) {
+            LATHE_TRY_ASSIGN(const bool row, known.step());
+            if (!row) break;
+            if (std::string folder = known.text(0); !there.contains(folder)) gone.push_back(std::move(folder));
+        }
+    }
+    if (gone.empty()) return {};   // nothing to wait for
+    return m_impl->transact([&]() -> Result<void> {
+        LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET deleted=1 WHERE folder=?"));
+        for (const std::string& folder : gone) LATHE_TRY(mark.bind(folder).run());
+        return {};
+    });
+}
+
 Result<void> RunWriter::markBest(const std::string& folder) {
     return m_impl->transact([&]() -> Result<void> {
         LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET is_best=(folder=?)"));

@@ -123,13 +123,6 @@ static Result<std::vector<bool>> stays(const rundir::RunFolder& run, const std::
     return kept;
 }
 
-static Result<void> removeOne(FileSystem& fs, const rundir::RunFolder& run, const std::string& folder, store::RunWriter& writer) {
-    auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), folder);
-    if (!removed && removed.error().code == ErrorCode::Busy) return {};   // one that is read goes afterwards
-    LATHE_TRY(std::move(removed));
-    return writer.markCheckpointDeleted(folder);
-}
-
 AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
                                 const std::vector<std::string>& inUse) {
     AppliedRetention out;
@@ -141,15 +134,20 @@ AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, co
     const auto all = rundir::readCheckpoints(run.checkpoints(), user ? user->pinned : std::vector<std::string>());
     const auto kept = all ? stays(run, *all, user, config, inUse) : Result<std::vector<bool>>(all.error());
     if (!kept) note(kept.error());
+    std::set<std::string> there;
     for (std::size_t i = 0; all && i < all->size(); ++i) {
         const rundir::CheckpointInfo& info = (*all)[i];
+        there.insert(info.folder);
         if (info.isUnread) note({ErrorCode::Io, "Checkpoint " + info.folder + " stays because it cannot be read just now: " + info.problem, {}, {}});
         if (kept && !(*kept)[i]) {
-            if (auto removed = removeOne(fs, run, info.folder, writer); !removed) note(std::move(removed).error());
+            auto removed = rundir::removeCheckpoint(fs, run.checkpoints(), info.folder);
+            if (removed) there.erase(info.folder);
+            else if (removed.error().code != ErrorCode::Busy) note(std::move(removed).error());   // one that is read goes afterwards
         } else if (info.problem.empty() && info.verifiedNs == 0) {
             out.notReRead.push_back(info.folder);
         }
     }
+    if (auto marked = all ? writer.markOthersDeleted(there) : Result<void>(); !marked) note(std::move(marked).error().in("while noting which checkpoints were removed"));
     return out;
 }
 

@@ -38,7 +38,8 @@ struct AppliedRetention {
     /// An error: what goes, or may go, has stayed until the next time; more of them are logged. (That one is being read is none.)
     Result<void> done;
 };
-/// Removes what the plan lets go, each that can be.
+/// Removes what the plan lets go, each that can be, and marks in run.sqlite whatever is not there, also where an earlier call
+/// could not.
 AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, const config::RunConfig& config, store::RunWriter& writer,
                                         const std::vector<std::string>& inUse);
 

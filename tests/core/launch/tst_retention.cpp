@@ -6,6 +6,7 @@
 #include "config/metrics.h"
 #include "fixture_run.h"
 #include "rundir/checkpoint_manifest.h"
+#include "store/sqlite.h"
 #include "without_override.h"
 
 #include <QTemporaryDir>
@@ -150,6 +151,38 @@ private Q_SLOTS:
         std::filesystem::permissions(m_run->folder().checkpoints(), std::filesystem::perms::owner_all);
         QVERIFY(apply().done.ok());
         QVERIFY(!isThere(20) && isThere(30) && isThere(40));
+    }
+    void whatCouldNotBeMarkedAsRemovedIsMarkedTheNextTime() {
+        m_config.checkpoint.keepBest = 0;
+        const auto saveAndBook = [&](std::int64_t step) {
+            save(step, "0.5");
+            QVERIFY(m_run->writer().addCheckpoint({name(step), 1, step, step, 1, 100, false, false, "{}"}).ok());
+        };
+        for (const std::int64_t step : {10, 20, 30}) saveAndBook(step);
+        const auto apply = [&] { return launch::applyRetention(FileSystem::real(), m_run->folder(), m_config, m_run->writer(), {}); };
+        const auto marked = [&] {
+            Names names;
+            const auto rows = store::RunReader::open(m_run->folder().database()).value()->checkpoints();
+            for (const auto& row : *rows)
+                if (row.deleted) names.push_back(row.folder);
+            return names;
+        };
+        {
+            auto other = store::Database::open(m_run->folder().database(), store::Database::Access::ReadWrite, 1000);
+            QVERIFY(other.ok());
+            const auto held = store::Transaction::begin(*other, true);
+            QVERIFY(held.ok());
+            const auto applied = apply();
+            QVERIFY(!applied.done.ok());
+            QVERIFY2(applied.done.error().code == ErrorCode::Busy && applied.done.error().text().find("another program holds it") != std::string::npos, applied.done.error().text().c_str());
+            QVERIFY(!std::filesystem::exists(m_run->folder().checkpoints() / name(10)));
+            QCOMPARE(marked(), Names());
+        }
+        QVERIFY(apply().done.ok());
+        QCOMPARE(marked(), Names{name(10)});
+        saveAndBook(40);
+        QVERIFY(apply().done.ok());
+        QCOMPARE(marked(), (Names{name(10), name(20)}));
     }
     void whatIsToldIsWhatGoes() {
         for (const std::int64_t step : {10, 20, 30}) save(step, "0.5");
