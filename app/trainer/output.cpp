@@ -3,6 +3,7 @@
 #include "base/program_paths.h"
 #include "launch/run/settle.h"
 #include "launch/run/standing.h"
+#include "launch/session/notify.h"
 
 #include <nlohmann/json.hpp>
 
@@ -90,6 +91,11 @@ std::string displayName(const rundir::RunFolder& run) {
     if (const auto user = rundir::readUser(run); user && user->name) return *user->name;
     const auto manifest = rundir::readManifest(run);
     return manifest && !manifest->name.empty() ? manifest->name : run.name();
+}
+
+std::string endedNote(const rundir::RunFolder& run) {
+    const auto record = rundir::readSession(run, rundir::newestSession(run));
+    return record && record->state ? launch::notificationNote() : std::string();
 }
 
 }  // namespace lathe::trainer

@@ -90,7 +90,8 @@ static void watchUntilItEnds(const rundir::RunFolder& run, bool asJson) {
             heard = Time::now();
             told = false;
         } else if (!told && Time::now() - heard > std::chrono::seconds(2)) {
-            tell("The supervisor of " + displayName(run) + " holds the run but does not answer; waiting for it (Ctrl-C leaves the run as it is)");
+            const std::string ended = endedNote(run);
+            tell(ended.empty() ? "The supervisor of " + displayName(run) + " holds the run but does not answer; waiting for it (Ctrl-C leaves the run as it is)" : ended);
             told = true;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -73,7 +73,7 @@ static Result<std::unique_ptr<ControlClient>> reach(const Options& options, cons
         const std::string note = client && !options.json ? launch::supervisorNote(run) : std::string();
         if (!note.empty()) tell(deafText(run));   // it will be heard, one day
         if (client) return client;
-        if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
+        if (!rundir::RunLock::isHeld(run.lock()) || !endedNote(run).empty()) return notRunning(run);
         if (std::chrono::steady_clock::now() > patience) return unreachable(run, std::move(client).error());
         waiting.tellNow([&] { return "Waits for the supervisor of " + displayName(run) + ", which cannot be reached yet"; }, std::chrono::seconds(2));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));   // it is just being started
@@ -154,6 +154,8 @@ static ExitCode followToTheEnd(const Options& options, const rundir::RunFolder& 
             stage = now->stage;
         } else if (status.empty() && client.connected()) {
             waiting.tellNow([&] { return deafText(run); });
+        } else if (const std::string ended = status.empty() ? endedNote(run) : std::string(); !ended.empty()) {
+            waiting.tellNow([&] { return ended; }, std::chrono::seconds(2));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }

@@ -42,7 +42,9 @@ public:
     int failedSaves() const { return m_failedSaves; }
     const std::string& lastCheckpoint() const { return m_lastCheckpoint; }
     const std::string& lastSaveProblem() const { return m_saveProblem; }  ///< empty after a save that went well
-    /// Sentences that a person at a terminal should read, since the last call.
+    /// What a person at a terminal should read, of the frames or from elsewhere.
+    void say(const std::string& sentence);
+    /// … since the last call.
     std::vector<std::string> takeSaid() { return std::exchange(m_said, {}); }
     std::optional<double> last(const std::string& series) const;
     /// Why the worker has paused by itself since the last call (may be empty); nothing where it has not.
@@ -58,7 +60,6 @@ private:
     void bookBest(const live::EventFrame& event);
     void bookPlan(const live::EventFrame& event);
     void bookFailedSave(const live::EventFrame& event);
-    void say(const std::string& sentence);
     void bookEnvironment(const live::EventFrame& event);
     void bookEnded(int rank, const live::EventFrame& event);
     void considerBest(const std::string& series, double value, std::int64_t step);

@@ -69,13 +69,23 @@ Result<void> checkNotifyCommand() {
     return {};
 }
 
-Result<void> notifyUser(const RunNotice& notice) {
+static std::string waitText(const std::string& line) { return "The run has ended; waits for notify_command (" + line + "), at most " + std::to_string(kNotifySeconds) + " s"; }
+
+std::string notificationNote() {
+    const auto line = notifyCommand();
+    return line && *line ? waitText(**line) : std::string();
+}
+
+Result<void> notifyUser(const RunNotice& notice, const std::function<void(const std::string&)>& tellWait) {
     LATHE_TRY_ASSIGN(const std::optional<std::string> line, notifyCommand());
     if (!line) return {};
     LATHE_TRY_ASSIGN(const ChildCommand order, orderFor(*line, notice));
     LATHE_TRY_ASSIGN(ChildProcess child, ChildProcess::start(order, {}));
     pollfd end{child.pollFd(), POLLIN, 0};
-    ::poll(&end, 1, kNotifySeconds * 1000);
+    if (::poll(&end, 1, kNotifyQuietSeconds * 1000) == 0) {
+        tellWait(waitText(*line));
+        ::poll(&end, 1, (kNotifySeconds - kNotifyQuietSeconds) * 1000);
+    }
     const auto status = child.poll();
     if (!status) return Error{ErrorCode::Timeout, *line + " did not end within " + std::to_string(kNotifySeconds) + " s and was ended", "notify_command", {}};   // by its destructor
     if (status->code == 0) return {};

@@ -9,6 +9,7 @@
 #include "base/result.h"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -28,9 +29,12 @@ std::filesystem::path userSettingsFile();
 Result<std::optional<std::string>> notifyCommand();
 /// Whether it could be run: its words and its program are looked for, nothing is started.
 Result<void> checkNotifyCommand();
-/// Runs it and waits for it, at most kNotifySeconds; then it is ended. Nothing to do where there is none.
-Result<void> notifyUser(const RunNotice& notice);
+/// Runs it and waits for it, at most kNotifySeconds; then it is ended. Nothing to do where there is none. Where it takes long
+/// `tellWait` is given, once, what is waited for.
+Result<void> notifyUser(const RunNotice& notice, const std::function<void(const std::string&)>& tellWait);
+/// For whoever waits for the supervisor of a run that has ended: that it waits for this command. Empty where there is none.
+std::string notificationNote();
 
-inline constexpr int kNotifySeconds = 10;
+inline constexpr int kNotifySeconds = 10, kNotifyQuietSeconds = 1;
 
 }  // namespace lathe::launch

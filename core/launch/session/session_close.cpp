@@ -183,7 +183,10 @@ ExitCode Session::close(const Error* problem) {
 /// Once the end is written down, so that whatever the person's command does finds it.
 void Session::tellUser() {
     if (m_record.replay || isScratch(m_run)) return;
-    const auto told = notifyUser({m_summary.id, m_summary.name, std::string(rundir::name(m_summary.state)), m_summary.why, m_run.place(), m_run.logs() / "notify.log"});
+    const auto told = notifyUser({m_summary.id, m_summary.name, std::string(rundir::name(m_summary.state)), m_summary.why, m_run.place(), m_run.logs() / "notify.log"}, [this](const std::string& text) {
+        if (m_book) m_book->say(text);
+        glance();
+    });
     if (told) return;
     if (!m_book || !m_segment || !m_recorderProblem.empty()) return log::warning(told.error().text());
     tellEvent("warning", "The notification failed: " + told.error().text());

@@ -2,6 +2,7 @@
 // timeout: 300
 // Stopping in all its ways: what a discard loses, a pause that lets the memory go, stages, signals while it ends; and what the
 // person's own command is told at the end.
+#include "base/exit_code.h"
 #include "base/file_system.h"
 #include "launch/run/checkpoint_choice.h"
 #include "launch/run/standing.h"
@@ -252,10 +253,31 @@ private Q_SLOTS:
         QFETCH(int, mode);
         const auto workspace = fresh("points 20; end completed, 0");
         notifyBy(*workspace, script.toStdString(), static_cast<mode_t>(mode));
-        QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 0);
+        const Answer answer = workspace->ask({"run", "digits-mlp"});
+        QCOMPARE(answer.code, 0);
+        const bool isLong = qstrcmp(QTest::currentDataTag(), "hangs") == 0;   // only that is worth a word
+        QCOMPARE(answer.err.find("The run has ended; waits for notify_command (") != std::string::npos && answer.err.find("tell me.sh' --short), at most 10 s\n") != std::string::npos, isLong);
         const auto run = workspace->latest();
         QVERIFY2(warnings(run).find(says.toStdString()) != std::string::npos, warnings(run).c_str());
         nothingIsLeft(run);
+    }
+    void whoFollowsARunIsToldThatItsNotificationIsWaitedFor() {
+        const auto workspace = fresh("train");
+        const stdfs::path begun = workspace->scratch() / "begun", enough = workspace->scratch() / "enough";
+        notifyBy(*workspace, "touch '" + begun.string() + "'; while [ ! -e '" + enough.string() + "' ]; do sleep 0.05; done\n");
+        running(*workspace);
+        const auto attached = workspace->start({"attach", "latest"});
+        QByteArray seen, told;
+        QVERIFY(eventually([&] { return !(seen += attached->readAllStandardError()).isEmpty(); }));
+        const auto stops = workspace->start({"stop", "latest"});
+        const char* const kNote = "The run has ended; waits for notify_command (";
+        QVERIFY(eventually([&] { return (told += stops->readAllStandardError()).contains(kNote); }));
+        QVERIFY(eventually([&] { return (seen += attached->readAllStandardError()).contains(kNote); }));
+        const Answer again = workspace->ask({"stop", "latest"});
+        QVERIFY2(again.code == 2 && again.err.find("does not run here: it is stopped") != std::string::npos, again.err.c_str());
+        QVERIFY(replaceFile(FileSystem::real(), enough, "").ok());
+        QCOMPARE(Workspace::finish(*stops).code, 0);
+        QCOMPARE(Workspace::finish(*attached).code, static_cast<int>(ExitCode::Stopped));
     }
     void whatTellsItsUserOfItsEndIsWaitedFor() {
         const auto workspace = fresh("points 20; end completed, 0");
