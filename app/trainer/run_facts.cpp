@@ -6,6 +6,7 @@
 #include "launch/run/checkpoint_choice.h"
 #include "launch/run/run_settings.h"
 #include "launch/run/standing.h"
+#include "launch/run/whole_counters.h"
 #include "launch/session/memory_end.h"
 #include "launch/session/supervisor.h"
 #include "output.h"
@@ -84,6 +85,10 @@ std::vector<std::string> remedyLines(const RunFolder& run) {
     return lines;
 }
 
+void leaveWhatIsExact(json& counters) {
+    for (const char* lags : {"micro_step", "samples", "tokens", "epoch", "plan_entry"}) counters.erase(lags);
+}
+
 json resultJson(const RunFolder& run) {
     const auto standing = launch::standingOf(run);
     const auto manifest = rundir::readManifest(run);
@@ -92,6 +97,7 @@ json resultJson(const RunFolder& run) {
                 {"session", rundir::newestSession(run)}, {"state", rundir::name(standing.state)}, {"exit", exitJson(run, standing)},
                 {"checkpoints", checkpointsJson(run)}};
     out["counters"] = summary ? rundir::countersJson(summary->counters) : json();
+    if (summary && !launch::areWhole(run, *summary)) leaveWhatIsExact(out["counters"]);
     out["best"] = summary ? bestJson(summary->best) : json();
     out["resume"] = newestReport(run, rundir::newestSession(run));
     return out;

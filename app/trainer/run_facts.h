@@ -13,6 +13,8 @@
 
 namespace lathe::trainer {
 
+/// Takes out the counters that are known only where a checkpoint or an end told them (launch/run/whole_counters.h).
+void leaveWhatIsExact(nlohmann::json& counters);
 /// Last line of run, continue and the like: run, name, folder, state, exit {code, reason}, counters, best, checkpoints.
 nlohmann::json resultJson(const rundir::RunFolder& run);
 /// `show`: all there is to know about a run.

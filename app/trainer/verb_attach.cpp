@@ -65,8 +65,9 @@ static bool watch(live::ControlClient& client, const rundir::RunFolder& run, boo
     bool answered = false;
     while (true) {
         const auto reply = client.ask(live::Verb::Status);
-        const json status = reply ? json::parse(reply->json, nullptr, false) : json();
+        json status = reply ? json::parse(reply->json, nullptr, false) : json();
         if (!status.is_object()) break;
+        if (status.contains("counters") && status["counters"].is_object()) leaveWhatIsExact(status["counters"]);
         answered = true;
         if (const auto summary = rundir::readSummary(run)) {
             if (asJson) printJson(status);

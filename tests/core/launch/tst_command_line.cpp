@@ -1,8 +1,10 @@
 // labels: process
 // timeout: 300
 // The forms that scripts rely on, and what the command line says when it is used wrongly.
+#include "base/file_system.h"
 #include "base/number_text.h"
 #include "config/config.h"
+#include "launch/run/standing.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/safetensors_header.h"
 #include "trainer_process.h"
@@ -122,6 +124,21 @@ private Q_SLOTS:
         QCOMPARE(result["checkpoints"].size(), std::size_t{1});
         hasKeys(result["checkpoints"][0], {"step", "folder", "valid", "problem", "metrics", "bytes", "pinned", "best"});
         QCOMPARE(result["checkpoints"][0]["metrics"]["eval/accuracy"], json(0.5));
+    }
+    /// Of a run that is up updates tell how many there were; the rest comes with a checkpoint or the end.
+    void countersThatAreNotExactAreLeftOut() {
+        const auto counters = [&] { return ask({"show", "latest", "--json"}).json()["counters"]; };
+        const json onlyExact = {{"global_step", 15}, {"update_attempts", 15}, {"skipped_updates", 0}};
+        const std::string file = (m_workspace->scratch() / "on").string();
+        m_workspace->setScript("points 10; save; points 5; hold " + file + "; save; hold " + file + "2; points 5; signal 9");
+        QCOMPARE(ask({"run", "digits-mlp", "--detach", "--set", "run.restarts_per_hour=0"}).code, 0);
+        QVERIFY2(eventually([&] { return counters() == onlyExact; }), counters().dump().c_str());
+        QVERIFY(replaceFile(FileSystem::real(), file, "").ok());
+        QVERIFY2(eventually([&] { return counters().value("micro_step", 0) == 15; }), counters().dump().c_str());   // saved at its newest update
+        hasKeys(counters(), {"samples", "tokens", "epoch", "plan_entry"});
+        QVERIFY(replaceFile(FileSystem::real(), file + "2", "").ok());
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(m_workspace->latest().lock()); }));
+        QCOMPARE(counters(), (json{{"global_step", 20}, {"update_attempts", 20}, {"skipped_updates", 0}}));
     }
     void warningsOfTheWorkerReachTheTerminal() {
         m_workspace->setScript("warn the curve keeps its length; points 3; end completed, 0");
