@@ -212,9 +212,11 @@ std::string reportText(const json& report) {
     return outcome + (outcome == "differs" ? " at: " : ": ") + detail;
 }
 
-static json sessionJson(const store::SessionRow& row) {
+/// Where the steps of a person's own program begin nobody knows before it has told of one.
+static json sessionJson(const store::SessionRow& row, bool isProgram) {
+    const bool isUnknown = isProgram && row.lastStep < row.firstStep;
     return {{"n", row.number}, {"verb", row.verb}, {"parent_session", row.parentSession == 0 ? json() : json(row.parentSession)},
-            {"parent_attempt", row.parentAttempt}, {"first_step", row.firstStep}, {"last_step", row.lastStep},
+            {"parent_attempt", row.parentAttempt}, {"first_step", isUnknown ? json() : json(row.firstStep)}, {"last_step", isUnknown ? json() : json(row.lastStep)},
             {"started", timeJson(row.startedNs)}, {"ended", timeJson(row.endedNs)}, {"end", row.end.empty() ? json() : json(row.end)},
             {"why", row.why}};
 }
@@ -321,7 +323,7 @@ json showJson(const RunFolder& run) {
         }
         const std::map<int, json> reports = reportsOf(**reader);
         for (const auto& row : *sessions) {
-            out["sessions"].push_back(sessionJson(row));
+            out["sessions"].push_back(sessionJson(row, out["command"].is_object()));
             const auto report = reports.find(row.number);
             out["sessions"].back()["resume"] = report == reports.end() ? json() : report->second;
         }

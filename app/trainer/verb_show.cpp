@@ -22,7 +22,7 @@ static std::string text(const json& value) {
 static void printSessions(const json& facts) {
     if (!facts.at("sessions").empty()) print("sessions:");
     for (const json& row : facts.at("sessions")) {
-        const bool stepped = row.at("last_step") >= row.at("first_step");
+        const bool stepped = row.at("first_step").is_number() && row.at("last_step") >= row.at("first_step");
         print("  session " + text(row.at("n")) + " (" + text(row.at("verb")) + "): "
               + (stepped ? "steps " + text(row.at("first_step")) + " to " + text(row.at("last_step")) : std::string("no update")) + ", " + (row.at("end").is_null() ? "not ended" : text(row.at("end")))
               + (text(row.at("why")).empty() ? "" : ". " + text(row.at("why"))));

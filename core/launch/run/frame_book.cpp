@@ -43,6 +43,7 @@ Result<void> FrameBook::recall(const rundir::RunFolder& run) {
 Result<void> FrameBook::recallFrom(const store::RunReader& reader) {
     LATHE_TRY_ASSIGN(const auto names, reader.ringNames(m_session));
     for (const store::RunReader::RingName& known : names) know(known.ring, known.id, known.name);
+    if (m_fromProgram) LATHE_TRY(recallSteps(reader));
     for (std::int64_t after = 0;;) {
         LATHE_TRY_ASSIGN(const auto events, reader.events(after));
         if (events.empty()) return {};
@@ -50,6 +51,24 @@ Result<void> FrameBook::recallFrom(const store::RunReader& reader) {
             if (row.event.session == m_session && row.event.kind == "environment") bookEnvironment(row.event);
         after = events.back().id;
     }
+}
+
+/// Where its steps begin a program alone knows.
+Result<void> FrameBook::recallSteps(const store::RunReader& reader) {
+    const auto open = reader.keepOpen();
+    LATHE_TRY_ASSIGN(const auto all, reader.series());
+    for (const store::SeriesSummary& series : all) {
+        LATHE_TRY_ASSIGN(const auto buckets, reader.overview(series.name, store::RunReader::Line::All, 1));
+        for (const store::RunReader::Bucket& bucket : buckets)
+            if (bucket.session == m_session) noteProgramSteps(bucket.firstStep, bucket.lastStep);
+    }
+    return {};
+}
+
+void FrameBook::noteProgramSteps(std::int64_t first, std::int64_t last) {
+    if (!m_programSteps) m_programSteps = {first, last};
+    m_programSteps->first = std::min(m_programSteps->first, first);
+    m_programSteps->second = std::max(m_programSteps->second, last);
 }
 
 void FrameBook::take(int ring, const live::Frame& frame) {
@@ -106,11 +125,7 @@ void FrameBook::takePoints(int ring, const live::Frame& frame) {
     m_lastAttempt = std::max(m_lastAttempt, points->attempt);
     m_lastStep = std::max(m_lastStep, points->step);
     m_activeNs = std::max(m_activeNs, points->activeNs);
-    if (m_fromProgram) {
-        if (!m_programSteps) m_programSteps = {points->step, points->step};
-        m_programSteps->first = std::min(m_programSteps->first, points->step);
-        m_programSteps->second = std::max(m_programSteps->second, points->step);
-    }
+    if (m_fromProgram) noteProgramSteps(points->step, points->step);
     Counters& counters = m_summary.counters;
     counters.updateAttempts = UpdateAttempt(m_lastAttempt);
     counters.globalStep = GlobalStep(m_lastStep);

@@ -52,6 +52,8 @@ public:
 
 private:
     Result<void> recallFrom(const store::RunReader& reader);
+    Result<void> recallSteps(const store::RunReader& reader);
+    void noteProgramSteps(std::int64_t first, std::int64_t last);
     void know(int ring, std::uint16_t id, const std::string& name) { m_series[{ring, id}] = {name, nullptr, isLoss(ring, name)}; }
     static bool isLoss(int ring, const std::string& name);
     void takePoints(int ring, const live::Frame& frame);

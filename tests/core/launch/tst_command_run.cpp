@@ -389,6 +389,28 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()) && rundir::readSession(run, 1)->state == State::Interrupted; }));
         QCOMPARE(pointsOf(run, "train/loss"), std::size_t{500});
     }
+    void aLostSupervisorLosesNotWhereItsStepsBegan() {
+        if (tests::PythonScript::interpreter().isEmpty()) QSKIP("there is no python3");
+        const std::string line = python("run = lathe.init()\nfor step in range(500, 520): run.log(step, loss=float(step))\n"
+                                        "while run.missing(): time.sleep(0.001)\nopen('up', 'w').close()\ntime.sleep(1000)\n");
+        QCOMPARE(m_workspace->ask(commandRun(line, {"--detach"})).code, 0);
+        const auto run = m_workspace->latest();
+        const auto live = rundir::readLive(run);
+        QVERIFY(eventually([&] { return stdfs::exists(scratch("up")) && pointsOf(run, "train/loss") == 20; }));   // all of them recorded
+        ::kill(static_cast<pid_t>((*live)->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()) && rundir::readSession(run, 1)->state == State::Interrupted; }));
+        const json session = m_workspace->ask({"show", "latest", "--json"}).json()["sessions"].at(0);
+        QCOMPARE(session["first_step"], json(500));
+        QCOMPARE(session["last_step"], json(519));
+    }
+    void aCommandThatToldOfNoStepHasNone() {
+        const auto run = runningScript("touch up; exec sleep 1000");
+        ::kill(static_cast<pid_t>((*rundir::readLive(run))->supervisor.pid), SIGKILL);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()) && rundir::readSession(run, 1)->state == State::Interrupted; }));
+        const json session = m_workspace->ask({"show", "latest", "--json"}).json()["sessions"].at(0);
+        QVERIFY2(session["first_step"].is_null() && session["last_step"].is_null(), session.dump().c_str());
+        QVERIFY(m_workspace->ask({"show", "latest"}).out.find("no update") != std::string::npos);
+    }
     void surroundingsAreRecordedWithoutSecrets() {
         qputenv("CUDA_VISIBLE_DEVICES", "3");
         qputenv("NCCL_SECRET", "hidden");
