@@ -44,13 +44,24 @@ Result<ImportSources::Taken> ImportSources::take(const std::filesystem::path& fo
     return Taken{*known, std::move(lock), false};
 }
 
+/// A run whose run.json cannot be read just now: its summary tells what is no import.
+static bool mayBeImported(const rundir::RunFolder& run) {
+    const auto summary = rundir::readSummary(run);
+    return !summary || summary->task.empty() || summary->task == rundir::kImportedTask;
+}
+
+static Error unknownSource(const rundir::RunFolder& run, const std::filesystem::path& folder, const Error& problem) {
+    return {problem.code, "It cannot be told whether " + run.name() + " was made from " + shownPath(folder.native()) + ": " + problem.text() +
+            ". Make that file readable, or move the run's folder out of the workspace, and import again", {}, {}};
+}
+
 Result<std::optional<rundir::RunFolder>> ImportSources::runOf(const std::filesystem::path& folder) {
     LATHE_TRY_ASSIGN(const auto names, rundir::readRunFolderNames(m_workspace));
     for (const std::string& name : names) {
         if (m_seen.contains(name)) continue;
         rundir::RunFolder run = rundir::runNamed(m_workspace, name);
         const auto manifest = rundir::readManifest(run);
-        if (!manifest && !isLasting(manifest.error())) return manifest.error();   // perhaps it is this one
+        if (!manifest && !isLasting(manifest.error()) && mayBeImported(run)) return unknownSource(run, folder, manifest.error());
         m_seen.insert(name);
         if (manifest && manifest->kind == rundir::RunKind::Imported) m_made[manifest->source].push_back({manifest->createdNs, std::move(run)});
     }

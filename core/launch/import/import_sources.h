@@ -29,7 +29,7 @@ public:
     /// where another process holds it.
     Result<Taken> take(const std::filesystem::path& folder, const std::string& name);
 
-    /// The newest run that was made from this folder. Ask while rundir::importLock is held: other imports make runs too.
+    /// The newest run that was made from this folder. An error where one that may be it cannot be read. Ask while rundir::importLock is held: other imports make runs too.
     Result<std::optional<rundir::RunFolder>> runOf(const std::filesystem::path& folder);
 
 private:

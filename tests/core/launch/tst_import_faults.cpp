@@ -1,6 +1,7 @@
 // labels: process
 // timeout: 300
 // TensorBoard logs that are damaged, unreadable, hostile or huge, and disks that fill up while they are read.
+#include "fixture_run.h"
 #include "import_fixture.h"
 #include "launch/import/import_sources.h"
 #include "launch/run/standing.h"
@@ -280,11 +281,29 @@ private Q_SLOTS:
             if (!asEverybody.works()) QSKIP("root cannot give up reading what it may not read");
             const auto report = import();
             QVERIFY2(said(report).find("run.json: Permission denied") != std::string::npos, said(report).c_str());
+            QVERIFY2(said(report).find("cannot be told whether " + run.name() + " was made from ") != std::string::npos, said(report).c_str());
         }
         QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{1});
         stdfs::permissions(run.runJson(), stdfs::perms::owner_read | stdfs::perms::owner_write);
         QVERIFY(import().ok());
         QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{1});
+    }
+    void aTrainingThatMayNotBeReadKeepsNobodyFromImporting() {
+        appendTo(file(), versionRecord() + scalarRecord(1, "loss", 1));
+        const tests::FixtureRun trained(m_workspace->folder(), "trained", "");
+        rundir::Summary summary;
+        summary.task = "classification";
+        QVERIFY(rundir::writeSummary(FileSystem::real(), trained.folder(), summary).ok());
+        stdfs::permissions(trained.folder().runJson(), stdfs::perms::none);
+        {
+            const WithoutOverride asEverybody;
+            if (!asEverybody.works()) QSKIP("root cannot give up reading what it may not read");
+            const auto report = import();
+            QVERIFY2(report.ok(), said(report).c_str());
+            QCOMPARE(report->runs.size(), std::size_t{1});
+        }
+        QVERIFY(import().ok());
+        QCOMPARE(rundir::listRuns(m_workspace->folder()).size(), std::size_t{2});
     }
     void aFolderThatMayNotBeReadIsTold() {
         appendTo(logs() / "open/x.tfevents", versionRecord() + scalarRecord(1, "loss", 1));
