@@ -28,13 +28,17 @@ static std::unique_ptr<live::Segment> segmentOf(const rundir::ProcessIdentity& w
 
 LeftMemory LeftMemory::find(const std::vector<rundir::ProcessIdentity>& workers) {
     LeftMemory found;
+    found.m_workers = workers;
     for (std::size_t i = 0; !found.m_segment && i < workers.size(); ++i) found.m_segment = segmentOf(workers[i]);
     return found;
 }
 
 HangDoctor::Beats LeftMemory::beats() const {
     HangDoctor::Beats beats;
-    for (int rank = 0; m_segment && rank + 1 < m_segment->writers(); ++rank) beats.push_back(m_segment->heartbeat(rank));
+    for (std::size_t rank = 0; m_segment && static_cast<int>(rank) + 1 < m_segment->writers(); ++rank) {
+        const bool isGone = rank < m_workers.size() && !VerifiedProcess::find(m_workers[rank]);
+        beats.push_back(isGone ? std::nullopt : m_segment->heartbeat(static_cast<int>(rank)));
+    }
     return beats;
 }
 

@@ -15,11 +15,12 @@ class LeftMemory {
 public:
     /// Of the first of these processes that lives and has it; empty where none does.
     static LeftMemory find(const std::vector<rundir::ProcessIdentity>& workers);
-    /// Of all ranks; none where it is empty.
+    /// Of all ranks, nothing of one whose process is gone: what it said last tells of nobody. None where it is empty.
     HangDoctor::Beats beats() const;
 
 private:
     std::unique_ptr<live::Segment> m_segment;
+    std::vector<rundir::ProcessIdentity> m_workers;   ///< by rank
 };
 
 }  // namespace lathe::launch

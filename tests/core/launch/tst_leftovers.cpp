@@ -65,6 +65,28 @@ private Q_SLOTS:
         QCOMPARE(launch::newestOnLine(run), std::string("s001-000000005"));
         QVERIFY(rundir::readSession(run, 1)->state == State::Interrupted);
     }
+    /// The others notice when one is gone, and save without it; what it said last holds up nobody.
+    void aRankThatIsGoneTakesNoTimeFromTheOneThatSaves() {
+        Workspace workspace;
+        workspace.useFakeWorker(LATHE_BIN_DIR);
+        const auto flag = workspace.scratch() / "saved";
+        workspace.setScript("points 5; rank 1 hold /nowhere; saving " + flag.string() + "; save; end interrupted, 5");
+        QCOMPARE(workspace.ask({"run", "digits-mlp", "--detach", "--set", "parallel.ranks=2", "--set", "accumulation.micro_batches=2"}).code, 0);
+        const auto run = workspace.latest();
+        QVERIFY(eventually([&] { return (*rundir::readLive(run)).has_value(); }));
+        const auto live = *rundir::readLive(run);
+        for (const auto pid : {live->supervisor.pid, live->workers.at(1).pid}) ::kill(static_cast<pid_t>(pid), SIGKILL);
+        QVERIFY(eventually([&] { return !rundir::RunLock::isHeld(run.lock()); }));
+
+        const auto next = workspace.start({"stop", "latest"});
+        QByteArray said;
+        // told every 5 s; from then on its last beat is older than that of a rank that lives
+        QVERIFY(eventually([&] { next->waitForReadyRead(10); return (said += next->readAllStandardError()).count("its worker is") >= 2 || next->state() == QProcess::NotRunning; }));
+        QCOMPARE(said.count("asked to save and stop, saving; SIGTERM at the latest in 8"), 2);   // of 900 s
+        QVERIFY(replaceFile(FileSystem::real(), flag, "go").ok());
+        QCOMPARE(Workspace::finish(*next).code, 5);
+        QCOMPARE(launch::newestOnLine(run), std::string("s001-000000005"));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestLeftovers)
