@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,7 @@ namespace {
 struct Looking {
     Outlook found;
     std::unique_ptr<dataset::Dataset> train;
+    std::chrono::seconds reading{0};   ///< what it took to read the data
 
     void add(const std::string& key, Severity severity, const std::string& sentence) { found.problems.push_back({key, severity, sentence}); }
     void refuse(const char* key, const Error& error) { add(error.key.empty() ? key : error.key, Severity::Error, error.text()); }
@@ -56,11 +58,13 @@ void addOpened(const char* key, const char* what, const Result<std::unique_ptr<d
 }
 
 void readData(const config::RunConfig& config, Looking& looking) {
+    const auto begun = std::chrono::steady_clock::now();
     auto train = dataset::open(config.data, config.task, dataset::Part::Train);
     addOpened("data.train", "training data", train, looking);
     if (train && !config.data.eval.empty())
         addOpened("data.eval", "evaluation data", dataset::open(config.data, config.task, dataset::Part::Eval, train->get()), looking);
     if (train) looking.train = std::move(*train);
+    looking.reading = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
 }
 
 /// What is told in a moment: data that are there, with their columns, a file of weights, a device that can train.
@@ -93,15 +97,16 @@ void tellLength(const config::RunConfig& config, Looking& looking) {
     looking.found.sentences.push_back(sentence);
 }
 
-/// By the code that would make the session, without memory and without training: what does not fit together shows here.
-json askWorker(const config::RunConfig& config, Depth depth, Looking& looking) {
-    const auto patience = depth == Depth::Everything ? std::optional<std::chrono::seconds>() : std::optional(launch::refusalPatience());
-    const auto answer = launch::describeSession(config, {}, patience);
+/// By the code that would make the session, without memory and without training: what does not fit together shows here. It
+/// reads the data too, and may take longer where they took long here.
+json askWorker(const config::RunConfig& config, Looking& looking) {
+    const auto answer = launch::describeSession(config, {}, launch::refusalPatience() + 2 * looking.reading);
     if (answer) {
         if (const auto planned = answer->find("planned_updates"); planned != answer->end() && planned->is_number_integer()) looking.found.plannedUpdates = GlobalStep(planned->get<std::int64_t>());
         return *answer;
     }
     const ErrorCode code = answer.error().code;
+    looking.found.isUnanswered = code == ErrorCode::Timeout;
     looking.add(answer.error().key, code == ErrorCode::Config || code == ErrorCode::Unsupported ? Severity::Error : Severity::Warning, answer.error().sentence);
     return nullptr;
 }
@@ -178,7 +183,7 @@ Outlook lookAhead(const config::Loaded& loaded, const stdfs::path& workspace, De
     glance(config, looking);
     if (looking.train && isUsable) tellLength(config, looking);
     if (looking.isRefused()) return looking.found;
-    const json session = askWorker(config, depth, looking);
+    const json session = askWorker(config, looking);
     for (const plan::LengthDoubt& doubt : plan::lengthDoubts(config, looking.found.plannedUpdates)) looking.found.doubts.push_back({doubt.key, Severity::Warning, doubt.sentence});
     if (!session.is_object()) return looking.found;
     foretell(config, session, looking);

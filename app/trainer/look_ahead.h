@@ -16,6 +16,7 @@ struct Outlook {
     std::vector<config::Problem> doubts;      ///< warnings that a run says itself once it is up: curves and ramps of another length
     std::vector<std::string> sentences;       ///< what is known beside them
     std::optional<GlobalStep> plannedUpdates; ///< where the data say so
+    bool isUnanswered = false;                ///< the worker did not answer in time: there may be more problems, or none
 };
 
 /// Everything: the data are read here as well, every picture decoded, so that there is something to tell of them.

@@ -29,14 +29,15 @@ ExitCode check(const Options& options) {
         for (const std::string& sentence : outlook.sentences) print(sentence);
         return dryRun(here, loaded->config);
     }
+    const bool isRefused = config::hasErrors(problems);
     if (options.json) {
         printJson(problemsJson(problems));
     } else {
         tellProblems(problems);
         for (const std::string& sentence : outlook.sentences) print(sentence);
-        print(config::hasErrors(problems) ? "Cannot be run as it is" : "Ready to run");
+        print(isRefused ? "Cannot be run as it is" : outlook.isUnanswered ? "Could not be checked to the end; --dry-run tries it" : "Ready to run");
     }
-    return config::hasErrors(problems) ? ExitCode::Usage : ExitCode::Completed;
+    return isRefused ? ExitCode::Usage : outlook.isUnanswered ? exitCodeOf(ErrorCode::Timeout) : ExitCode::Completed;
 }
 
 }  // namespace lathe::trainer

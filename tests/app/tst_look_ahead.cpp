@@ -105,6 +105,9 @@ private Q_SLOTS:
     void aPluginThatHangsWhenAskedHoldsNoRunBackForEver() {
         m_work->setEnvironment("LATHE_REFUSAL_SECONDS", "1");
         const QStringList faulty{"--set", "plugins.use=every_kind", "--set", "plugins.every_kind.fault=hang when asked", "--set", "accumulation.rule=every_kind/growing"};
+        const Answer checked = m_work->ask(QStringList{"check", config()} + faulty);
+        QVERIFY2(checked.code == 3 && says(checked, "lathe-worker describe gave no answer within 1 s: the data take long to open, or a plug-in hangs"), checked.err.c_str());
+        QVERIFY2(says(checked, "Could not be checked to the end") && !says(checked, "Ready to run"), checked.out.c_str());
         const Answer answer = train(faulty);
         QVERIFY2(answer.code == 0, answer.err.c_str());
         QVERIFY2(answer.err.find("lathe-worker describe gave no answer within 1 s: the data take long to open, or a plug-in hangs") != std::string::npos, answer.err.c_str());
