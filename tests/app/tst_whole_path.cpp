@@ -14,6 +14,7 @@
 
 #include <QtTest/QTest>
 
+#include <map>
 #include <random>
 
 using namespace lathe;
@@ -61,12 +62,12 @@ class TestWholePath : public QObject {
 
     Answer ask(const QStringList& words) const { return m_workspace->ask(words, 240'000); }
 
-    /// A run without an end of its own that has made some steps.
+    /// A run without an end of its own that has made some steps and saved once.
     rundir::RunFolder endless() const {
         const Answer answer = ask({"run", "digits-mlp", "--detach", "--set", "run.epochs=none", "--set", "run.max_updates=1000000000", "--set", "checkpoint.every=20 updates", "--set", "run.restarts_per_hour=0"});
         if (answer.code != 0) qFatal("did not start: %s", answer.err.c_str());
         const auto run = m_workspace->latest();
-        if (!eventually([&] { return pointsOf(run, "train/loss").size() > 30; }, 120'000)) qFatal("no steps");
+        if (!eventually([&] { return pointsOf(run, "train/loss").size() > 30 && !launch::newestOnLine(run).empty(); }, 120'000)) qFatal("no steps");
         return run;
     }
 
@@ -87,6 +88,13 @@ private Q_SLOTS:
         nothingRuns(run);
         // What is in the exit record is what was promised for bit-equal numbers.
         QVERIFY(!rundir::readSession(run, 1)->environment.empty());
+        // The last one is there before its evaluation and has what that found afterwards.
+        std::map<std::string, int> told;
+        const auto events = (*store::RunReader::open(run.database()))->events();
+        for (const store::EventRow& row : *events)
+            if (row.event.kind == "checkpoint") ++told[row.event.text.substr(0, row.event.text.find(" ("))];
+        for (const char* saved : {"Saved checkpoint s001-000000135", "Its evaluation was added to checkpoint s001-000000135"}) QCOMPARE(told[saved], 1);
+        for (const auto& [text, times] : told) QVERIFY2(times == 1, text.c_str());
     }
     void theEffectiveConfigurationIsWhatWasSet() {
         QCOMPARE(ask({"run", "digits-mlp", "--set", "run.max_updates=2", "--set", "optimizer.learning_rate=0.00123"}).code, 0);

@@ -184,12 +184,14 @@ void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counte
                   {"step", best.step().value()}}, counters);
 }
 
-/// Of the update that was saved, although training has gone on since.
+/// Of the update that was saved, although training has gone on since. Before an evaluation the state is made safe; the same
+/// checkpoint gets what that found afterwards, which is no other one.
 void Telemetry::saved(const SaveOutcome& outcome) {
     if (!m_tellsAll) return;
     if (!outcome.error.empty())
         return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, m_counters);
-    m_frames.event("checkpoint", "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",
+    const bool isCompleted = std::exchange(m_saved, outcome.folder) == outcome.folder && !outcome.metrics.empty() && outcome.reason != "asked";
+    m_frames.event("checkpoint", isCompleted ? "Its evaluation was added to checkpoint " + outcome.folder : "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",
                    {{"folder", outcome.folder}, {"bytes", outcome.bytes}, {"linked_bytes", outcome.linkedBytes}, {"seconds", outcome.seconds},
                     {"stall_seconds", outcome.stallSeconds}, {"reason", outcome.reason}, {"metrics", metricTexts(outcome.metrics)}, {"best", outcome.isBest},
                     {"counters", rundir::countersJson(outcome.counters)}}, outcome.counters);

@@ -31,6 +31,7 @@ private:
     const ActiveTime& m_time;
     const BestValue& m_best;
     bool m_toldUndefined = false;
+    std::string m_saved;      ///< folder of the newest checkpoint
     Trigger m_logEvery;
     const bool m_tellsAll;
     Counters m_counters;      ///< as the point that is being visited has them

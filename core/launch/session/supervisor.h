@@ -49,7 +49,8 @@
 //   checkpoint    {"folder": "s001-000000120", "bytes": n, "linked_bytes": n, "seconds": x (until it was durable),
 //                  "stall_seconds": x (training stood still), "reason": "interval" | "best" | "asked" | "stop" | "end",
 //                  "metrics": {…}, "best": bool, "counters": {…}}: durable and published. Attempt, step and counters are
-//                  those of what was saved; training has gone on since
+//                  those of what was saved; training has gone on since. Told twice of one that was saved before its evaluation:
+//                  with what that found it replaces itself
 //   save_failed   {"error": "sentence"}: nothing was published, training goes on
 //   skipped       {"reason": "the loss is nan", "scale": "65536"}
 //   paused, resumed, warning, error   {}
