@@ -625,10 +625,6 @@
             <translation>已按要求暂停</translation>
         </message>
         <message>
-            <source>Paused by itself: unpause goes on</source>
-            <translation>自行暂停：取消暂停后继续</translation>
-        </message>
-        <message>
             <source>Going on</source>
             <translation>继续进行</translation>
         </message>
@@ -655,6 +651,374 @@
         <message>
             <source>Checkpoint %1 was re-read and is damaged: %2. It is no longer offered; older ones are kept</source>
             <translation>复查发现检查点 %1 已损坏：%2。不再提供使用；较早的检查点会保留</translation>
+        </message>
+        <message>
+            <source>Saves after this update</source>
+            <translation>本次更新后保存</translation>
+        </message>
+        <message>
+            <source>The script is asked to save</source>
+            <translation>已请求脚本保存</translation>
+        </message>
+        <message>
+            <source>Finishes this update, saves and stops</source>
+            <translation>完成本次更新，保存后停止</translation>
+        </message>
+        <message>
+            <source>Stops without saving</source>
+            <translation>不保存即停止</translation>
+        </message>
+        <message>
+            <source>The script is asked to stop</source>
+            <translation>已请求脚本停止</translation>
+        </message>
+        <message>
+            <source>The script is told to leave (SIGTERM)</source>
+            <translation>已通知脚本退出（SIGTERM）</translation>
+        </message>
+        <message>
+            <source>Is held where it is (SIGSTOP); memory stays taken</source>
+            <translation>已原地挂起（SIGSTOP）；内存保持占用</translation>
+        </message>
+        <message>
+            <source>Saved; the memory is let go</source>
+            <translation>已保存；正在释放内存</translation>
+        </message>
+        <message>
+            <source>Paused with its memory let go; continue goes on exactly from there</source>
+            <translation>已暂停并释放内存；“继续”会从该处精确续跑</translation>
+        </message>
+        <message>
+            <source>Asked by signal %1: %2</source>
+            <translation>收到信号 %1 的请求：%2</translation>
+        </message>
+        <message>
+            <source>Asked again: leaving at once without saving</source>
+            <translation>再次收到请求：不保存，立即退出</translation>
+        </message>
+        <message>
+            <source>The command was told to leave at once (SIGTERM); SIGKILL in %1 s</source>
+            <translation>已通知命令立即退出（SIGTERM）；%1 秒后 SIGKILL</translation>
+        </message>
+        <message>
+            <source>The worker was told to leave at once (SIGTERM); SIGKILL in %1 s</source>
+            <translation>已通知工作进程立即退出（SIGTERM）；%1 秒后 SIGKILL</translation>
+        </message>
+        <message>
+            <source>The workers were told to leave at once (SIGTERM); SIGKILL in %1 s</source>
+            <translation>已通知各工作进程立即退出（SIGTERM）；%1 秒后 SIGKILL</translation>
+        </message>
+        <message>
+            <source>The command was ended by SIGKILL</source>
+            <translation>命令已被 SIGKILL 结束</translation>
+        </message>
+        <message>
+            <source>The worker was ended by SIGKILL</source>
+            <translation>工作进程已被 SIGKILL 结束</translation>
+        </message>
+        <message>
+            <source>The workers were ended by SIGKILL</source>
+            <translation>各工作进程已被 SIGKILL 结束</translation>
+        </message>
+        <message>
+            <source>No TensorBoard events are written: %1</source>
+            <translation>未写入 TensorBoard 事件：%1</translation>
+        </message>
+        <message>
+            <source>No more TensorBoard events are written: %1</source>
+            <translation>不再写入 TensorBoard 事件：%1</translation>
+        </message>
+        <message>
+            <source>The folder of this run was removed, so nothing more is recorded; training stops without saving</source>
+            <translation>本运行的文件夹已被删除，不再记录任何内容；训练将不保存而停止</translation>
+        </message>
+        <message>
+            <source>The folder of this run was removed, so nothing more is recorded; the script goes on, and a stop still reaches it</source>
+            <translation>本运行的文件夹已被删除，不再记录任何内容；脚本继续运行，仍可停止</translation>
+        </message>
+        <message>
+            <source>%1 rows were neither recorded in time nor could they be written aside</source>
+            <translation>%1 行既未及时记录，也无法另行写出</translation>
+        </message>
+        <message>
+            <source>The best weights could not be left in the export folder: %1</source>
+            <translation>无法将最佳权重放入导出文件夹：%1</translation>
+        </message>
+        <message>
+            <source>The notification failed: %1</source>
+            <translation>通知失败：%1</translation>
+        </message>
+        <message>
+            <source>A run from the queue has %1 for itself; both will be slower</source>
+            <translation>队列中的一个运行独占了 %1；两者都会变慢</translation>
+        </message>
+        <message>
+            <source>The lock %1 was removed, and another run has %2 by now; both will be slower</source>
+            <translation>锁 %1 已被删除，另一个运行现已占用 %2；两者都会变慢</translation>
+        </message>
+        <message>
+            <source>The lock %1 was removed, and a run from the queue may start beside this one: %2</source>
+            <translation>锁 %1 已被删除，队列中的运行可能会与本运行同时启动：%2</translation>
+        </message>
+        <message>
+            <source>Runs %1 in %2</source>
+            <translation>在 %2 中运行 %1</translation>
+        </message>
+        <message>
+            <source>Records process %1: %2 in %3</source>
+            <translation>正在记录进程 %1：%2（位于 %3）</translation>
+        </message>
+        <message>
+            <source>Begins again by itself from the start, since there was no checkpoint yet, after a crash. %1</source>
+            <translation>崩溃后因尚无检查点而自行从头开始。%1</translation>
+        </message>
+        <message>
+            <source>It could not be saved, so it stays paused and keeps its memory: %1</source>
+            <translation>无法保存，因此保持暂停并占用内存：%1</translation>
+        </message>
+        <message>
+            <source>Rank %1 was ended by signal %2; what the first rank is saving is waited for, at most %3 min</source>
+            <translation>Rank %1 被信号 %2 结束；正在等待首个 rank 的保存，最多 %3 分钟</translation>
+        </message>
+        <message>
+            <source>Rank %1 ended with exit code %2; what the first rank is saving is waited for, at most %3 min</source>
+            <translation>Rank %1 以退出码 %2 结束；正在等待首个 rank 的保存，最多 %3 分钟</translation>
+        </message>
+        <message>
+            <source>Rank %1 ended and nobody knows how; what the first rank is saving is waited for, at most %2 min</source>
+            <translation>Rank %1 已结束，原因不明；正在等待首个 rank 的保存，最多 %2 分钟</translation>
+        </message>
+        <message>
+            <source>Rank %1 was ended since %2; what the first rank is saving is waited for, at most %3 min</source>
+            <translation>Rank %1 被结束，因为 %2；正在等待首个 rank 的保存，最多 %3 分钟</translation>
+        </message>
+        <message>
+            <source>Rank %1 gets on again, after %2 s</source>
+            <translation>Rank %1 在 %2 秒后恢复进展</translation>
+        </message>
+        <message>
+            <source>The worker gets on again, after %1 s</source>
+            <translation>工作进程在 %1 秒后恢复进展</translation>
+        </message>
+        <message>
+            <source>Rank %1 has been silent for %2 s %3</source>
+            <translation>Rank %1 已无响应 %2 秒 %3</translation>
+        </message>
+        <message>
+            <source>Rank %1 has not got on for %2 s %3</source>
+            <translation>Rank %1 已 %2 秒没有进展 %3</translation>
+        </message>
+        <message>
+            <source>The worker has been silent for %1 s %2</source>
+            <translation>工作进程已无响应 %1 秒 %2</translation>
+        </message>
+        <message>
+            <source>The worker has not got on for %1 s %2</source>
+            <translation>工作进程已 %1 秒没有进展 %2</translation>
+        </message>
+        <message>
+            <source>The ranks have waited for one another for %1 s: %2</source>
+            <translation>各 rank 已互相等待 %1 秒：%2</translation>
+        </message>
+        <message>
+            <source>The script failed: it did not say why</source>
+            <translation>脚本失败：未说明原因</translation>
+        </message>
+        <message>
+            <source>Paused by itself: %1; unpause goes on</source>
+            <translation>自行暂停：%1；取消暂停后继续</translation>
+        </message>
+        <message>
+            <source>Stopped by %1</source>
+            <translation>被 %1 停止</translation>
+        </message>
+        <message>
+            <source>Paused on request</source>
+            <translation>已按要求暂停</translation>
+        </message>
+        <message>
+            <source>Paused by itself</source>
+            <translation>自行暂停</translation>
+        </message>
+        <message>
+            <source>Paused by itself: %1</source>
+            <translation>自行暂停：%1</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost, and a rank with it; the worker saved %1 and left</source>
+            <translation>监管进程已丢失，同时丢失了一个 rank；工作进程保存了 %1 后退出</translation>
+        </message>
+        <message>
+            <source>There is no session in this run folder</source>
+            <translation>此运行文件夹中没有会话</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost before this session began</source>
+            <translation>在此会话开始之前监管进程已丢失</translation>
+        </message>
+        <message>
+            <source>The machine was restarted before this session began</source>
+            <translation>在此会话开始之前机器被重启</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost, and a rank with it</source>
+            <translation>监管进程已丢失，同时丢失了一个 rank</translation>
+        </message>
+        <message>
+            <source>The run has ended; waits for notify_command (%1), at most %2 s</source>
+            <translation>运行已结束；正在等待 notify_command（%1），最多 %2 秒</translation>
+        </message>
+        <message>
+            <source>Imported from %1</source>
+            <translation>从 %1 导入</translation>
+        </message>
+        <message>
+            <source>The import was stopped before it was through; import again to go on</source>
+            <translation>导入未完成即被停止；再次导入以继续</translation>
+        </message>
+        <message>
+            <source>Following was ended on request</source>
+            <translation>已按要求结束跟随</translation>
+        </message>
+        <message>
+            <source>Its files brought nothing new for %1</source>
+            <translation>其文件在 %1 内没有新内容</translation>
+        </message>
+        <message>
+            <source>Nothing more can be read of its files: %1</source>
+            <translation>无法再从其文件中读取：%1</translation>
+        </message>
+        <message>
+            <source>Its files cannot be read any more: %1</source>
+            <translation>其文件已无法读取：%1</translation>
+        </message>
+        <message>
+            <source>What %1 holds could not be recorded: %2</source>
+            <translation>无法记录 %1 中的内容：%2</translation>
+        </message>
+        <message>
+            <source>Replayed</source>
+            <translation>已重放</translation>
+        </message>
+        <message>
+            <source>The supervisor was lost</source>
+            <translation>监管进程已丢失</translation>
+        </message>
+        <message>
+            <source>Update attempt %1 was skipped: %2</source>
+            <translation>第 %1 次更新尝试被跳过：%2</translation>
+        </message>
+        <message>
+            <source>Guard, %1: update attempt %2 is left out, since %3</source>
+            <translation>守护，%1：第 %2 次更新尝试被舍弃，因为 %3</translation>
+        </message>
+        <message>
+            <source>Guard, %1: update attempt %2 is left out, and the run pauses, since %3</source>
+            <translation>守护，%1：第 %2 次更新尝试被舍弃，运行暂停，因为 %3</translation>
+        </message>
+        <message>
+            <source>Guard, %1: update attempt %2 is left out, and the run goes back, since %3</source>
+            <translation>守护，%1：第 %2 次更新尝试被舍弃，运行回退，因为 %3</translation>
+        </message>
+        <message>
+            <source>Guard, %1: update attempt %2 is left out, and the run stops, since %3</source>
+            <translation>守护，%1：第 %2 次更新尝试被舍弃，运行停止，因为 %3</translation>
+        </message>
+        <message>
+            <source>The run continues exactly: %1</source>
+            <translation>运行精确续跑：%1</translation>
+        </message>
+        <message>
+            <source>The run does not continue exactly, it differs at: %1</source>
+            <translation>运行未能精确续跑，差异在：%1</translation>
+        </message>
+        <message>
+            <source>Whether the run continues exactly cannot be told, not comparable: %1</source>
+            <translation>无法判断运行是否精确续跑，不可比较：%1</translation>
+        </message>
+        <message>
+            <source>The learning rate is now %1: no better %2</source>
+            <translation>学习率现为 %1：没有更好的 %2</translation>
+        </message>
+        <message>
+            <source>%1 is not defined for these evaluation data (one class alone, say): by it no evaluation is best, better or worse. Choose another evaluation.best_metric</source>
+            <translation>%1 对这些评估数据没有定义（例如只有一个类别）：无法据此判断评估的好坏。请选择另一个 evaluation.best_metric</translation>
+        </message>
+        <message>
+            <source>%1. Training goes on</source>
+            <translation>%1。训练继续</translation>
+        </message>
+        <message>
+            <source>The evaluation at update %1 is worse than the best one: %2</source>
+            <translation>第 %1 次更新时的评估差于最佳评估：%2</translation>
+        </message>
+        <message>
+            <source>%1, so it stops (guard)</source>
+            <translation>%1，因此停止（guard）</translation>
+        </message>
+        <message>
+            <source>%1, so it stops (guard.on_worse)</source>
+            <translation>%1，因此停止（guard.on_worse）</translation>
+        </message>
+        <message>
+            <source>No better %1 (evaluation.patience)</source>
+            <translation>没有更好的 %1（evaluation.patience）</translation>
+        </message>
+        <message>
+            <source>No sample has weight, so there is nothing to learn from. Look at the weights of the data</source>
+            <translation>没有样本带有权重，无从学习。请检查数据的权重</translation>
+        </message>
+        <message>
+            <source>No sample of a whole epoch has weight, so there is nothing to learn from. Look at the weights of the data</source>
+            <translation>整整一轮中没有样本带有权重，无从学习。请检查数据的权重</translation>
+        </message>
+        <message>
+            <source>No update could be applied: each of %1 was skipped, as the events tell. Look for huge values in the data, or lower optimizer.learning_rate</source>
+            <translation>没有任何更新得以应用：%1 次全部被跳过，详见事件。请检查数据中的极大值，或降低 optimizer.learning_rate</translation>
+        </message>
+        <message>
+            <source>The last %1 updates of the run were skipped, as the events tell. Go back to a checkpoint and lower optimizer.learning_rate</source>
+            <translation>运行的最后 %1 次更新被跳过，详见事件。请回到某个检查点并降低 optimizer.learning_rate</translation>
+        </message>
+        <message>
+            <source>%1 updates in a row were skipped, the last because %2. Go back to a checkpoint and lower optimizer.learning_rate</source>
+            <translation>连续 %1 次更新被跳过，最后一次因为 %2。请回到某个检查点并降低 optimizer.learning_rate</translation>
+        </message>
+        <message>
+            <source>%1 updates in a row were skipped, the last because %2. Run again with a lower optimizer.learning_rate</source>
+            <translation>连续 %1 次更新被跳过，最后一次因为 %2。请以更低的 optimizer.learning_rate 重新运行</translation>
+        </message>
+        <message>
+            <source>Its evaluation was added to checkpoint %1</source>
+            <translation>已将评估结果加入检查点 %1</translation>
+        </message>
+        <message>
+            <source>Read %1: %2</source>
+            <translation>已读取 %1：%2</translation>
+        </message>
+        <message>
+            <source>Whether it still waits is not known: %1</source>
+            <translation>是否仍在等待未知：%1</translation>
+        </message>
+        <message>
+            <source>the ranks waited for one another for %1 s (parallel.wait_seconds)</source>
+            <translation>各 rank 互相等待了 %1 秒（parallel.wait_seconds）</translation>
+        </message>
+        <message>
+            <source>it gave no sign of life for %1 s (parallel.wait_seconds)</source>
+            <translation>它已 %1 秒没有生命迹象（parallel.wait_seconds）</translation>
+        </message>
+        <message>
+            <source>it gave no sign of life for %1 s while the other ranks waited for it (parallel.wait_seconds)</source>
+            <translation>它已 %1 秒没有生命迹象，其他 rank 在等待它（parallel.wait_seconds）</translation>
+        </message>
+        <message>
+            <source>it did not get on for %1 s in %2 while the other ranks waited for it (parallel.wait_seconds)</source>
+            <translation>它在 %2 中 %1 秒没有进展，其他 rank 在等待它（parallel.wait_seconds）</translation>
+        </message>
+        <message>
+            <source>it did not get on for %1 s in %2 (parallel.wait_seconds)</source>
+            <translation>它在 %2 中 %1 秒没有进展（parallel.wait_seconds）</translation>
         </message>
     </context>
     <context>

@@ -9,6 +9,7 @@
 #include "shell/language.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFile>
 #include <QLibraryInfo>
 #include <QProcess>
@@ -17,6 +18,7 @@
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
 
@@ -86,6 +88,41 @@ private Q_SLOTS:
         }
         QVERIFY(texts > 300);
         QVERIFY2(missing.isEmpty(), qPrintable(QStringLiteral("add to resources/translations (see ui/README.md):\n") + missing.join(QLatin1Char('\n'))));
+    }
+    /// By how they begin, where they are told: as an event, as the reason of an end, as what such a variable holds.
+    void whatTheTrainerTellsIsKnown() {
+        static const QString kText = QStringLiteral("\"((?:[^\"\\\\]|\\\\.)+)\"");
+        const QRegularExpression places[] = {
+            QRegularExpression(QStringLiteral("(?:tellEvent|m_tell|told\\.push_back|rames\\.event|log->event)\\(\\s*(?:\"\\w+\",\\s*)?(?=\"[^\" ]+ )") + kText),
+            QRegularExpression(QStringLiteral("(?:\\bend\\(|Ending\\{|\\{)(?:rundir::)?State::\\w+,\\s*(?:std::string\\()?") + kText),
+            QRegularExpression(QStringLiteral("\\b(?:sentence|text|why|m_news|m_pauseWhy) = (?:[^;\"?]+ \\? )?") + kText),
+        };
+        QStringList beginnings;   // of what told() knows
+        for (const Message& message : messagesOf(translations("lathe_zh_CN.ts")))
+            if (message.context == QLatin1String("Told")) beginnings << message.source.section(QLatin1Char('%'), 0, 0);
+        beginnings.removeAll(QString());
+        const auto isKnown = [&](const QString& text) {
+            return std::any_of(beginnings.begin(), beginnings.end(), [&](const QString& known) { return text.startsWith(known) || known.startsWith(text); });
+        };
+        QStringList unknown;
+        int found = 0;
+        for (const char* folder : {"launch/session", "launch/workers", "launch/run", "launch/import", "engine/session", "engine/train"}) {
+            const QDir sources(QStringLiteral(LATHE_SOURCE_DIR "/core/") + QLatin1String(folder));
+            for (const QString& name : sources.entryList({QStringLiteral("*.cpp")})) {
+                if (name == QLatin1String("settle.cpp")) continue;   // for a terminal that waits
+                QFile file(sources.filePath(name));
+                QVERIFY(file.open(QIODevice::ReadOnly));
+                const QString code = QString::fromUtf8(file.readAll());
+                for (const QRegularExpression& place : places) {
+                    for (auto match = place.globalMatch(code); match.hasNext(); ++found) {
+                        const QString text = match.next().captured(1);
+                        if (!isKnown(text)) unknown << name + QStringLiteral(": ") + text;
+                    }
+                }
+            }
+        }
+        QVERIFY2(found > 60, qPrintable(QString::number(found)));
+        QVERIFY2(unknown.isEmpty(), qPrintable(QStringLiteral("add to ui/session/told.cpp:\n") + unknown.join(QLatin1Char('\n'))));
     }
     void placeholdersMatch_data() {
         QTest::addColumn<QString>("file");
@@ -170,6 +207,11 @@ private Q_SLOTS:
         QVERIFY(session::told(session::toQt(launch::judge(all[2]).why)).contains(QStringLiteral("last line")));
         QCOMPARE(session::told(QStringLiteral("Rank 1: The worker failed with exit code 3; its log ends with: %1 and 100 %2")),
                  QString::fromUtf8("Rank 1：工作进程失败，退出码 3；其日志结尾为：%1 and 100 %2"));
+        for (const char* sentence : {"Rank 1 was ended by signal SIGKILL; what the first rank is saving is waited for, at most 15 min", "Runs python train.py in /home/me", "Paused by itself: a hook asked for it; unpause goes on",
+                                     "Rank 1 has been silent for 12 s in forward and backward, update 5; rank 0 waits in reduce gradients, update 5", "Guard, loss spike: update attempt 7 is left out, and the run pauses, since the loss is 9",
+                                     "12 rows were neither recorded in time nor could they be written aside", "The disk is full. Training goes on", "Saves after this update", "Its evaluation was added to checkpoint s001-000000078"})
+            QVERIFY2(session::told(QString::fromUtf8(sentence)).contains(kChinese), sentence);
+        QCOMPARE(session::told(QStringLiteral("Rank 0: The worker was ended: it gave no sign of life for 5 s (parallel.wait_seconds)")), QString::fromUtf8("Rank 0：工作进程被结束：它已 5 秒没有生命迹象（parallel.wait_seconds）"));
         for (const QString& stranger : {QStringLiteral("Nobody knows this sentence"), QString(), QStringLiteral("%1")}) QCOMPARE(session::told(stranger), stranger);
         QCOMPARE(session::eventKindText(QStringLiteral("checkpoint_damaged")), QString::fromUtf8("检查点损坏"));
         QCOMPARE(session::eventKindText(QStringLiteral("of_a_plugin")), QStringLiteral("of a plugin"));
