@@ -42,7 +42,7 @@ private Q_SLOTS:
         const rundir::RunFolder run = training();
         const std::int64_t before = Clock::system().wallNs();
         ::kill(pidOf(run, 1), SIGSTOP);
-        QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 20'000));
+        QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 60'000));
         ::kill(pidOf(run, 1), SIGCONT);
         const store::EventRow hang = eventsOf(run, "hang").at(0);
         const double seconds = double(hang.event.wallNs - before) / 1e9;
@@ -53,7 +53,7 @@ private Q_SLOTS:
         const json ranks = json::parse(eventsOf(run, "stacks").at(0).event.json)["ranks"];
         QVERIFY2(ranks[1]["note"].get<std::string>().find("kill -CONT") != std::string::npos && ranks[1]["stack"].empty(), ranks.dump().c_str());
         QVERIFY2(ranks[0]["stack"].size() > 5 && ranks[0]["stack"].dump().find("lathe::engine::Trainer::run()") != std::string::npos, ranks.dump().c_str());
-        QVERIFY(eventually([&] { return !eventsOf(run, "hang_over").empty(); }, 20'000));
+        QVERIFY(eventually([&] { return !eventsOf(run, "hang_over").empty(); }, 60'000));
         end(*process, run);
     }
 
@@ -62,10 +62,10 @@ private Q_SLOTS:
         auto process = started({});
         const rundir::RunFolder run = training();
         ::kill(pidOf(run, 1), SIGSTOP);
-        QVERIFY(eventually([&] { return !eventsOf(run, "hang").empty(); }, 20'000));
+        QVERIFY(eventually([&] { return !eventsOf(run, "hang").empty(); }, 60'000));
         for (int i = 0; i < 2; ++i) {   // the second time: at once
             ::kill(static_cast<pid_t>(process->processId()), SIGINT);
-            if (i == 0) QVERIFY(eventually([&] { return !eventsOf(run, "stop_asked").empty(); }, 20'000));
+            if (i == 0) QVERIFY(eventually([&] { return !eventsOf(run, "stop_asked").empty(); }, 60'000));
         }
         Workspace::finish(*process, 60'000);
         const auto record = rundir::readSession(run, rundir::newestSession(run)).value();

@@ -34,7 +34,7 @@ struct Answer {
 };
 
 /// Polls until a fact holds, at most `milliseconds`.
-inline bool eventually(const std::function<bool()>& fact, int milliseconds = 30'000) {
+inline bool eventually(const std::function<bool()>& fact, int milliseconds = 60'000) {
     return QTest::qWaitFor(fact, milliseconds);
 }
 

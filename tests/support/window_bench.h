@@ -2,6 +2,7 @@
 // test, and, where asked, a script in the place of lathe-trainer that writes down how it was called.
 #pragma once
 
+#include "patience.h"
 #include "pages/prompts.h"
 #include "shell/english.h"
 #include "shell/main_window.h"

@@ -1,4 +1,6 @@
 // labels: gui
+#include "patience.h"
+
 #include "form/field_editor.h"
 #include "form/schema_form.h"
 #include "theme/theme.h"

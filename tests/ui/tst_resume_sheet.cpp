@@ -1,5 +1,7 @@
 // labels: gui
 // The sheet before going on with other settings: what is typed is asked about, and only what was answered can be accepted.
+#include "patience.h"
+
 #include "pages/resume_sheet.h"
 #include "shell/english.h"
 #include "theme/theme.h"

@@ -1,5 +1,6 @@
 // The loader gives exactly the batches of the plan, whatever the threads, the place it starts from and the way it loads.
 #include "made_dataset.h"
+#include "patience.h"
 
 #include "engine/data/byte_rows_kernel.h"
 #include "engine/data/loader.h"

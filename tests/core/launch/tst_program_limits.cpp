@@ -1,4 +1,5 @@
 // What programs that are not ours send beyond what can be kept: left out, told and counted; and what they are told of it.
+#include "patience.h"
 #include "program_host.h"
 #include "program_sender.h"
 

@@ -217,7 +217,7 @@ private Q_SLOTS:
         workspace->setScript("points 20; leave " + pid.string() + "; end completed, 0");
         QCOMPARE(workspace->ask({"run", "digits-mlp"}).code, 0);
         const auto left = std::stoll(*readFile(pid, 100));
-        QVERIFY(eventually([&] { return !processLives(left); }, 5000));
+        QVERIFY(eventually([&] { return !processLives(left); }, 60'000));
     }
     void workersGoBeforeTheirSupervisorWhereMemoryRunsOut() {
         const auto workspace = fresh("train");

@@ -1,3 +1,5 @@
+#include "patience.h"
+
 #include "base/file_system.h"
 #include "live/spill.h"
 
