@@ -50,6 +50,9 @@ static Error busy(const RunFolder& run, const std::optional<rundir::LiveRecord>&
     const std::string who = "process " + std::to_string(live->supervisor.pid) + " on " + live->supervisor.host + " (session " + std::to_string(live->session) + ")";
     const std::string stopped = stoppedNote(live->supervisor);
     if (!stopped.empty()) return {ErrorCode::Busy, run.name() + " is in use by " + who + ", and " + stopped, {}, {}};
+    const auto summary = rundir::readSummary(run);
+    const bool isPaused = summary && summary->state == rundir::State::Paused;
+    if (isPaused) return {ErrorCode::Busy, run.name() + " is paused; lathe-trainer unpause " + run.name() + " lets it go on, lathe-trainer stop " + run.name() + " ends it (" + who + ")", {}, {}};
     return {ErrorCode::Busy, run.name() + " is in use by " + who + "; stop it first: lathe-trainer stop " + run.name(), {}, {}};
 }
 

@@ -183,6 +183,8 @@ private Q_SLOTS:
         const Answer refused = workspace->ask({"pause", "latest", "--release"});
         QVERIFY2(refused.code == 3 && refused.err.find("keeps its memory") != std::string::npos, quietly(refused).c_str());
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Paused; }));
+        const Answer taken = workspace->ask({"continue", "latest"});
+        QVERIFY2(taken.code == 8 && taken.err.find("is paused; lathe-trainer unpause ") != std::string::npos, quietly(taken).c_str());
         stdfs::remove(run.checkpoints());
         QCOMPARE(workspace->ask({"unpause", "latest"}).code, 0);
         QVERIFY(eventually([&] { return launch::standingOf(run).state == State::Running; }));
