@@ -9,7 +9,7 @@
 
 namespace lathe::trainer {
 
-/// Says so where a worker without supervisor has to be waited for.
+/// Says so where a worker without supervisor, or a supervisor that still notifies, has to be waited for.
 void tellLeftover(const rundir::RunFolder& run);
 /// --set, and the options that stand for settings.
 std::vector<std::string> settingsOf(const Options& options);

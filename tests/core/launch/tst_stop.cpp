@@ -277,9 +277,13 @@ private Q_SLOTS:
         QVERIFY(eventually([&] { return (seen += attached->readAllStandardError()).contains(kNote); }));
         const Answer again = workspace->ask({"stop", "latest"});
         QVERIFY2(again.code == 2 && again.err.find("does not run here: it is stopped") != std::string::npos, again.err.c_str());
+        const auto goesOn = workspace->start({"continue", "latest", "--detach"});
+        QVERIFY(eventually([&] { return (told += goesOn->readAllStandardError()).count(kNote) >= 2; }));
         QVERIFY(replaceFile(FileSystem::real(), enough, "").ok());
         QCOMPARE(Workspace::finish(*stops).code, 0);
-        QCOMPARE(Workspace::finish(*attached).code, static_cast<int>(ExitCode::Stopped));
+        QCOMPARE(Workspace::finish(*goesOn).code, 0);
+        QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
+        QCOMPARE(Workspace::finish(*attached).code, static_cast<int>(ExitCode::Stopped));   // it watched on
     }
     void whatTellsItsUserOfItsEndIsWaitedFor() {
         const auto workspace = fresh("points 20; end completed, 0");
