@@ -1,31 +1,20 @@
-// Bringing a session up: plan, recorder, shared memory, worker, socket.
-#include "launch/session/session.h"
-
-#include "base/clock.h"
+// Bringing a session up: plan, recorder, shared memory, what it runs, socket.
 #include "base/file_system.h"
 #include "base/log.h"
 #include "base/number_text.h"
-#include "base/program_paths.h"
-#include "config/command_text.h"
 #include "config/config.h"
-#include "device/proc.h"
-#include "launch/command/command_facts.h"
-#include "launch/process/adopted_process.h"
 #include "launch/process/identity.h"
 #include "launch/queue/queue.h"
 #include "launch/run/run_settings.h"
-#include "launch/run/session_row.h"
+#include "launch/session/reserved_space.h"
+#include "launch/session/running_program.h"
+#include "launch/session/running_workers.h"
+#include "launch/session/session.h"
 #include "rundir/checkpoint_manifest.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <fcntl.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
 
@@ -33,44 +22,17 @@ namespace lathe::launch {
 
 using rundir::State;
 
-static constexpr std::uint64_t kReserveBytes = 1u << 20, kRecordReserveBytes = 128u << 10;
-static FileSystem& disk() { return FileSystem::real(); }
-
-static bool isOnNetwork(const std::filesystem::path& folder) {
-    struct statfs info {};
-    if (::statfs(folder.c_str(), &info) != 0) return false;
-    constexpr std::array<std::uint32_t, 5> kKinds = {0x6969, 0xff534d42, 0xfe534d42, 0x0bd00bd0, 0x47504653};  // NFS, CIFS, SMB2, Lustre, GPFS
-    return std::find(kKinds.begin(), kKinds.end(), static_cast<std::uint32_t>(info.f_type)) != kKinds.end();
-}
-
-static sigset_t stopSignals() {
-    sigset_t stops;
-    ::sigemptyset(&stops);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
-    return stops;
-}
-
-void holdStopSignals() {
-    const sigset_t stops = stopSignals();
-    ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
-}
-
-void releaseStopSignals() {
-    const sigset_t stops = stopSignals();
-    ::pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
-}
-
 Result<void> Session::open() {
     std::signal(SIGPIPE, SIG_IGN);
     LATHE_TRY(readPlan());
     LATHE_TRY_ASSIGN(SignalFeed signals, SignalFeed::listen({SIGTERM, SIGINT, SIGHUP}));
     m_signals.emplace(std::move(signals));
-    LATHE_TRY(reserveSpace());
-    LATHE_TRY(openStore());
-    LATHE_TRY(openMemory());
+    LATHE_TRY(reserveSpace(m_run));
+    LATHE_TRY(m_recorder.begin());
+    LATHE_TRY(openParts());
     shareDevices();
-    LATHE_TRY(m_options.recording ? adoptProgram() : config::isCommand(m_config) ? startCommand() : startWorkers());
-    if (m_config.run.keepAwake) m_awake.hold((isProgram() ? "Running " : "Training ") + m_summary.name);
+    LATHE_TRY(m_running->start());
+    if (m_config.run.keepAwake) m_awake.hold((m_running->isProgram() ? "Running " : "Training ") + m_summary.name);
     return announce();
 }
 
@@ -95,53 +57,25 @@ Result<void> Session::readPlan() {
     // What lies behind the point that is gone back to belongs to another branch.
     std::erase_if(m_summary.sparkline, [this](const auto& point) { return point.first > m_startStep; });
     if (m_summary.best && m_summary.best->step > m_startStep) m_summary.best.reset();
-    m_token = m_summary.id + "-" + std::to_string(m_options.session);
     return {};
 }
 
-/// Room that is given back at the end, so that a full disk cannot keep the last points and the exit record from being
-/// written: apart, since points take what they get.
-Result<void> Session::reserveSpace() {
-    for (const auto& [file, bytes] : {std::pair(m_run.reserve(), kReserveBytes), std::pair(m_run.recordReserve(), kRecordReserveBytes)}) {
-        giveSpaceBack(file);
-        LATHE_TRY_ASSIGN(const auto room, disk().create(file));
-        LATHE_TRY(room->reserve(bytes));
-    }
-    return {};
-}
-
-void Session::giveSpaceBack(const std::filesystem::path& reserve) {
-    if (const auto removed = disk().remove(reserve); !removed && removed.error().code != ErrorCode::NotFound) log::warning(removed.error().text());
-}
-
-Result<void> Session::openStore() {
-    LATHE_TRY_ASSIGN(m_writer, store::RunWriter::open(m_run.database(), isOnNetwork(m_run.root())));
-    LATHE_TRY(m_writer->beginSession(rowOf(m_record)));
-    m_book = std::make_unique<FrameBook>(*m_writer, m_summary, m_options.session);
-    const PublishedCheckpoints::Session session{m_run, m_config, m_record, *m_book, *m_writer};
-    m_checkpoints.emplace(session, PublishedCheckpoints::Safe{m_startStep, m_summary.activeBefore}, [this](const std::string& sentence) { tellEvent("checkpoint_damaged", sentence); });
-    return {};
-}
-
-Result<void> Session::openMemory() {
-    live::Segment::Shape shape;
-    shape.writers = world() + 1;
-    LATHE_TRY_ASSIGN(m_segment, live::Segment::create(shape, m_token));
-    for (int ring = 0; ring < m_segment->writers(); ++ring) m_feeds.emplace_back(*m_segment, ring, m_run.spill(), m_options.session);
-    m_control.recordedSeq.assign(static_cast<std::size_t>(m_segment->writers()), 0);
-    setWishes();
-    m_deviceTelemetry.emplace(DeviceTelemetry::Place{*m_segment, ownRing(), m_options.session}, m_config.telemetry.devicesEvery,
+Result<void> Session::openParts() {
+    LATHE_TRY(m_recorder.openMemory(world(), token()));
+    const auto tell = [this](const std::string& kind, const std::string& text, const std::string& json) { m_recorder.tell(kind, text, json); };
+    Running::Order order{m_run, m_config, m_summary, m_options.session, token(), m_recorder.memory(), tell};
+    if (m_options.recording) m_running = std::make_unique<RunningScript>(std::move(order), *m_options.recording);
+    else if (config::isCommand(m_config)) m_running = std::make_unique<RunningCommand>(std::move(order));
+    else m_running = std::make_unique<RunningWorkers>(std::move(order));
+    m_recorder.whenRecorded([this](std::uint64_t newest) {   // a program's ring is the first
+        if (ProgramFrames* frames = m_running->frames()) frames->acknowledge(newest);
+    });
+    m_checkpoints.emplace(PublishedCheckpoints::Session{m_run, m_config, m_record, m_recorder.book(), m_recorder.writer()},
+                          PublishedCheckpoints::Safe{m_startStep, m_summary.activeBefore}, [this](const std::string& sentence) { m_recorder.tell("checkpoint_damaged", sentence); });
+    m_deviceTelemetry.emplace(DeviceTelemetry::Place{m_recorder.memory(), m_recorder.ownRing(), m_options.session}, m_config.telemetry.devicesEvery,
                               [sampler = std::make_shared<device::Sampler>()] { return sampler->sample(); });
+    m_wishes.emplace(m_run, m_recorder, *m_running, *m_checkpoints);
     return {};
-}
-
-/// Beside the run's own record and less than it: a folder that cannot be written to is told, and nothing more.
-void Session::openEvents() {
-    const auto folder = liveEventFolder(m_run, m_config.telemetry.tensorboard);
-    if (folder.empty()) return;
-    auto opened = LiveEvents::open(folder, m_record, m_startStep + 1);
-    if (opened) m_events.emplace(std::move(*opened));
-    else tellEvent("warning", "No TensorBoard events are written: " + opened.error().text());
 }
 
 /// So that the queue does not start a run beside this one.
@@ -150,83 +84,39 @@ void Session::shareDevices() {
     if (const auto all = devicesFor(m_config)) warn(m_sharedDevices.share(*all));   // why not is told by the worker
 }
 
-Result<void> Session::startWorkers() {
-    std::array<int, 2> lifeline{-1, -1};
-    if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
-    m_lifeline = lifeline[1];
-    m_oomKillsBefore = device::outOfMemoryKills("/");
-    std::error_code ignored;
-    std::filesystem::remove(m_run.rendezvous(m_options.session), ignored);  // one that was left would keep ranks from meeting
-    auto workers = WorkerGroup::start({siblingProgram("lathe-worker"), m_run, m_options.session, world(), m_segment->fd(), lifeline[0], m_token});
-    ::close(lifeline[0]);
-    if (!workers) return std::move(workers).error();
-    m_workers.emplace(std::move(*workers));
-    m_startedNs = Clock::system().monotonicNs();
-    m_hangs.emplace(m_run, m_config, *m_segment, *m_workers, [this](const std::string& kind, const std::string& text, const std::string& json) { tellEvent(kind, text, json); });
-    return {};
-}
-
-/// With the whole environment that the run was started in, so that it finds what it finds in a terminal.
-Result<void> Session::startCommand() {
-    m_oomKillsBefore = device::outOfMemoryKills("/");
-    LATHE_TRY_ASSIGN(const config::CommandWords words, config::splitCommand(m_config.command.line));
-    CommandOrder order{m_run, m_options.session, m_segment->fd(), m_config.command.folder, {}, words.words, words.variables};
-    LATHE_TRY(checkCommand(m_config.command));
-    LATHE_TRY_ASSIGN(order.program, findProgram(words, order.folder));
-    // Standard output is a file: without this Python would hold back what it prints.
-    if (std::getenv("PYTHONUNBUFFERED") == nullptr) order.environment.insert(order.environment.begin(), "PYTHONUNBUFFERED=1");
-    // The GPUs that are named, by a person or by the queue, are all that the script sees.
-    if (m_config.parallel.device.starts_with("GPU-")) order.environment.insert(order.environment.begin(), "CUDA_VISIBLE_DEVICES=" + m_config.parallel.device);
-    LATHE_TRY_ASSIGN(m_program, ProgramFrames::listen(m_run, m_summary, *m_segment, 0, m_options.session));
-    for (const auto& [name, value] : m_program->environment()) order.environment.push_back(name + "=" + value);
-    LATHE_TRY_ASSIGN(m_command, CommandProcess::start(order, m_token));
-    m_startedNs = Clock::system().monotonicNs();
-    const nlohmann::json surroundings = surroundingsOf(words, order.folder, order.program);
-    tellEvent("environment", "Runs " + m_config.command.line + " in " + order.folder.string(), surroundings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    return {};
-}
-
-/// A script that runs already: it is only listened to.
-Result<void> Session::adoptProgram() {
-    LATHE_TRY_ASSIGN(m_program, ProgramFrames::listen(m_run, m_summary, *m_segment, 0, m_options.session, m_options.recording->token));
-    LATHE_TRY_ASSIGN(m_adopted, AdoptedProcess::adopt(m_options.recording->pid, m_token));
-    m_startedNs = Clock::system().monotonicNs();
-    tellEvent("environment", "Records process " + std::to_string(m_options.recording->pid) + ": " + m_config.command.line + " in " + m_config.command.folder, "{}");
-    return {};
-}
-
-void Session::tellGoingBack(const std::string& why) {
-    const std::string times = std::to_string(m_record.rollBacks) + " of " + std::to_string(m_config.guard.maxRollBacks);
-    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"learning_rate", exactText(m_config.optimizer.learningRate)},
-                                  {"roll_backs", m_record.rollBacks}, {"why", why}};
-    tellEvent("rolled_back", "Went back to update " + std::to_string(m_startStep) + " (" + times + "), learning rate now " +
-              shortText(m_config.optimizer.learningRate), facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-void Session::tellRestart(const std::string& why) {
-    const nlohmann::json facts = {{"checkpoint", m_record.checkpoint}, {"step", m_startStep}, {"cause", why}, {"crashes", m_options.crashes.size()}};
-    const std::string from = m_startStep > 0 ? "Goes on by itself from update " + std::to_string(m_startStep) : std::string("Begins again by itself from the start, since there was no checkpoint yet,");
-    tellEvent("restarted", from + " after a crash. " + why,
-              facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
 Result<void> Session::announce() {
-    LATHE_TRY_ASSIGN(const int readOnly, m_segment->readOnlyFd());
+    LATHE_TRY_ASSIGN(const int readOnly, m_recorder.memory().readOnlyFd());
     LATHE_TRY_ASSIGN(m_server, live::ControlServer::listen(m_run.socket(), readOnly, [this](const live::Request& request) { return answer(request); }));
-    const auto self = identityOf(::getpid(), m_token);
+    const auto self = identityOf(::getpid(), token());
     if (!self) return Error{ErrorCode::Io, "Cannot read /proc/" + std::to_string(::getpid()) + "/stat", {}, {}};
-    std::vector<rundir::ProcessIdentity> running;
-    if (isProgram()) running = program().identities();
-    else for (const ChildProcess& worker : m_workers->workers()) running.push_back(worker.identity());
-    LATHE_TRY(rundir::writeLive(disk(), m_run, {*self, running, m_options.session, m_record.startedNs}));
-    if (isProgram()) m_summary.state = State::Running;  // before anybody is told that it is up
+    LATHE_TRY(rundir::writeLive(FileSystem::real(), m_run, {*self, m_running->identities(), m_options.session, m_record.startedNs}));
+    if (m_running->isProgram()) m_summary.state = State::Running;  // before anybody is told that it is up
     writeSummary();
-    openEvents();
-    if (!m_options.notice.empty()) tellEvent("warning", m_options.notice);
-    if (const auto& next = m_options.byItself) next->kind == Next::Kind::WentBack ? tellGoingBack(next->why) : tellRestart(next->why);
-    if (!isProgram()) m_checkpoints->reReadOlder();
+    tellBeginning();
+    if (!m_running->isProgram()) m_checkpoints->reReadOlder();
     if (m_options.readyFd >= 0 && ::write(m_options.readyFd, "+", 1) != 1) log::warning("Nobody waits for this start any more");
     return {};
+}
+
+/// Why the run is in this session: it has gone back to an earlier state, or on after a crash, to `step`.
+static void tellByItself(SessionRecorder& recorder, const Next& next, const rundir::SessionRecord& record, const config::RunConfig& config, std::size_t crashes, std::int64_t step) {
+    const auto text = [](const nlohmann::json& facts) { return facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); };
+    if (next.kind == Next::Kind::WentBack) {
+        const std::string times = std::to_string(record.rollBacks) + " of " + std::to_string(config.guard.maxRollBacks);
+        const nlohmann::json facts = {{"checkpoint", record.checkpoint}, {"step", step}, {"learning_rate", exactText(config.optimizer.learningRate)},
+                                      {"roll_backs", record.rollBacks}, {"why", next.why}};
+        recorder.tell("rolled_back", "Went back to update " + std::to_string(step) + " (" + times + "), learning rate now " + shortText(config.optimizer.learningRate), text(facts));
+    } else {
+        const nlohmann::json facts = {{"checkpoint", record.checkpoint}, {"step", step}, {"cause", next.why}, {"crashes", crashes}};
+        const std::string from = step > 0 ? "Goes on by itself from update " + std::to_string(step) : std::string("Begins again by itself from the start, since there was no checkpoint yet,");
+        recorder.tell("restarted", from + " after a crash. " + next.why, text(facts));
+    }
+}
+
+void Session::tellBeginning() {
+    if (const auto folder = liveEventFolder(m_run, m_config.telemetry.tensorboard); !folder.empty()) m_recorder.openEvents(folder, m_startStep + 1);
+    if (!m_options.notice.empty()) m_recorder.tell("warning", m_options.notice);
+    if (m_options.byItself) tellByItself(m_recorder, *m_options.byItself, m_record, m_config, m_options.crashes.size(), m_startStep);
 }
 
 }  // namespace lathe::launch

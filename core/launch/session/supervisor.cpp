@@ -4,9 +4,28 @@
 #include "launch/queue/queue_keeper.h"
 #include "launch/session/session.h"
 
+#include <csignal>
+
 namespace lathe::launch {
 
 static constexpr int kTurnMilliseconds = 25;
+
+static sigset_t stopSignals() {
+    sigset_t stops;
+    ::sigemptyset(&stops);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stops, number);
+    return stops;
+}
+
+void holdStopSignals() {
+    const sigset_t stops = stopSignals();
+    ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+}
+
+void releaseStopSignals() {
+    const sigset_t stops = stopSignals();
+    ::pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
+}
 
 ExitCode superviseSession(SupervisorOptions current, rundir::RunLock lock) {
     ExitCode code = ExitCode::Failed;
