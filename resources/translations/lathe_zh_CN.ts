@@ -1020,6 +1020,122 @@
             <source>it did not get on for %1 s in %2 (parallel.wait_seconds)</source>
             <translation>它在 %2 中 %1 秒没有进展（parallel.wait_seconds）</translation>
         </message>
+        <message>
+            <source>Its supervisor was lost, and %1, lathe-trainer stop %2 ends it</source>
+            <translation>监管进程已丢失，且 %1；lathe-trainer stop %2 可将其结束</translation>
+        </message>
+        <message>
+            <source>It was paused</source>
+            <translation>它处于暂停状态</translation>
+        </message>
+        <message>
+            <source>It crashed at this update for this cause before, so it would only come once more (run.restarts_per_hour)</source>
+            <translation>它之前已在此次更新因同一原因崩溃，重启只会再次发生（run.restarts_per_hour）</translation>
+        </message>
+        <message>
+            <source>It was restarted %1 time within the last hour (run.restarts_per_hour)</source>
+            <translation>最近一小时内已重启 %1 次（run.restarts_per_hour）</translation>
+        </message>
+        <message>
+            <source>It was restarted %1 times within the last hour (run.restarts_per_hour)</source>
+            <translation>最近一小时内已重启 %1 次（run.restarts_per_hour）</translation>
+        </message>
+        <message>
+            <source>restart %1 of at most %2 an hour</source>
+            <translation>每小时最多 %2 次重启中的第 %1 次</translation>
+        </message>
+        <message>
+            <source>The learning rate of the schedule %1 is not known: %2</source>
+            <translation>无法得知调度 %1 的学习率：%2</translation>
+        </message>
+        <message>
+            <source>The run will be %1 updates long; its learning-rate curve keeps %2 unless a new curve is asked for</source>
+            <translation>运行将有 %1 次更新；除非要求新曲线，其学习率曲线仍为 %2 次</translation>
+        </message>
+        <message>
+            <source>The learning rate is 0 from here on: nothing would be learned. A new curve (--new-curve) or another schedule.total_updates mends that</source>
+            <translation>从此处起学习率为 0：不会学到任何东西。新曲线（--new-curve）或另一个 schedule.total_updates 可以解决</translation>
+        </message>
+        <message>
+            <source>What the worker says of it is not known: %1</source>
+            <translation>工作进程对此的回答未知：%1</translation>
+        </message>
+        <message>
+            <source>Data, plug-ins and machine are as at the checkpoint: it can continue exactly</source>
+            <translation>数据、插件和机器与检查点时一致：可以精确续跑</translation>
+        </message>
+        <message>
+            <source>Whether it continues exactly could not be told, not comparable: %1</source>
+            <translation>将无法判断是否精确续跑，不可比较：%1</translation>
+        </message>
+        <message>
+            <source>%1. It goes on by itself, %2</source>
+            <translation>%1。自行继续，%2</translation>
+        </message>
+        <message>
+            <source>%1. It does not go on by itself: %2</source>
+            <translation>%1。不会自行继续：%2</translation>
+        </message>
+        <message>
+            <source>%1. It cannot go back: %2</source>
+            <translation>%1。无法回退：%2</translation>
+        </message>
+        <message>
+            <source>%1. The run stays where it was, at step %2</source>
+            <translation>%1。运行仍停留在原处，第 %2 步</translation>
+        </message>
+        <message>
+            <source>%1. Its last points could not be recorded: %2</source>
+            <translation>%1。最后的数据点无法记录：%2</translation>
+        </message>
+        <message>
+            <source>%1. %2 messages of the script are missing: it had to drop them</source>
+            <translation>%1。缺少脚本的 %2 条消息：它不得不丢弃</translation>
+        </message>
+        <message>
+            <source>%1. Its micro-batches cannot be smaller than one sample</source>
+            <translation>%1。其微批次不能小于一个样本</translation>
+        </message>
+        <message>
+            <source>%1. Its state at update %2 could not be saved, and it goes on from what was saved before, where that is there: %3</source>
+            <translation>%1。第 %2 次更新时的状态无法保存；如有之前保存的状态，则从那里继续：%3</translation>
+        </message>
+        <message>
+            <source>%1. Too late to go back: %2</source>
+            <translation>%1。已来不及回退：%2</translation>
+        </message>
+        <message>
+            <source>%1. Too late for the pause that was asked for</source>
+            <translation>%1。已来不及执行所请求的暂停</translation>
+        </message>
+        <message>
+            <source>%1. The run has gone back %2 time already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate</source>
+            <translation>%1。运行已回退 %2 次（guard.max_roll_backs）：请查找原因，或以更低的 optimizer.learning_rate 继续</translation>
+        </message>
+        <message>
+            <source>%1. The run has gone back %2 times already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate</source>
+            <translation>%1。运行已回退 %2 次（guard.max_roll_backs）：请查找原因，或以更低的 optimizer.learning_rate 继续</translation>
+        </message>
+        <message>
+            <source>%1. There is nothing before it to go back to: look for the cause in the data, or start with other settings</source>
+            <translation>%1。之前没有可以回退的状态：请在数据中查找原因，或以其他设置开始</translation>
+        </message>
+        <message>
+            <source>%1. Goes on from %2; %3 updates that were saved after it must be made once more</source>
+            <translation>%1。从 %2 继续；其后已保存的 %3 次更新必须重做</translation>
+        </message>
+        <message>
+            <source>%1 cannot be used: %2</source>
+            <translation>%1 无法使用：%2</translation>
+        </message>
+        <message>
+            <source>%1. Goes on from %2; %3 update that was saved after it must be made once more</source>
+            <translation>%1。从 %2 继续；其后已保存的 %3 次更新必须重做</translation>
+        </message>
+        <message>
+            <source>%1. Goes on from %2</source>
+            <translation>%1。从 %2 继续</translation>
+        </message>
     </context>
     <context>
         <name>lathe::charts</name>

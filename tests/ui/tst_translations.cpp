@@ -89,24 +89,26 @@ private Q_SLOTS:
         QVERIFY(texts > 300);
         QVERIFY2(missing.isEmpty(), qPrintable(QStringLiteral("add to resources/translations (see ui/README.md):\n") + missing.join(QLatin1Char('\n'))));
     }
-    /// By how they begin, where they are told: as an event, as the reason of an end, as what such a variable holds.
+    /// By how they begin, where they are told: as an event, as the reason of an end, as what such a variable holds, and behind
+    /// another sentence.
     void whatTheTrainerTellsIsKnown() {
         static const QString kText = QStringLiteral("\"((?:[^\"\\\\]|\\\\.)+)\"");
         const QRegularExpression places[] = {
-            QRegularExpression(QStringLiteral("(?:tellEvent|m_tell|told\\.push_back|rames\\.event|log->event)\\(\\s*(?:\"\\w+\",\\s*)?(?=\"[^\" ]+ )") + kText),
+            QRegularExpression(QStringLiteral("(?:tellEvent|m_tell|told\\.push_back|notices\\.push_back|rames\\.event|log->event)\\(\\s*(?:\"\\w+\",\\s*)?(?=\"[^\" ]+ )") + kText),
             QRegularExpression(QStringLiteral("(?:\\bend\\(|Ending\\{|\\{)(?:rundir::)?State::\\w+,\\s*(?:std::string\\()?") + kText),
-            QRegularExpression(QStringLiteral("\\b(?:sentence|text|why|m_news|m_pauseWhy) = (?:[^;\"?]+ \\? )?") + kText),
+            QRegularExpression(QStringLiteral("(?:\\b(?:sentence|text|why|m_news|m_pauseWhy) =|\\.why \\+=) (?:[^;\"?]+ \\? )?") + kText),
         };
         QStringList beginnings;   // of what told() knows
         for (const Message& message : messagesOf(translations("lathe_zh_CN.ts")))
-            if (message.context == QLatin1String("Told")) beginnings << message.source.section(QLatin1Char('%'), 0, 0);
-        beginnings.removeAll(QString());
+            if (message.context == QLatin1String("Told")) beginnings << (message.source.startsWith(QLatin1String("%1")) ? message.source.mid(2) : message.source).section(QLatin1Char('%'), 0, 0);
+        const auto saysNothing = [](const QString& text) { return text.size() < 3; };   // ". " between two sentences
+        beginnings.removeIf(saysNothing);
         const auto isKnown = [&](const QString& text) {
             return std::any_of(beginnings.begin(), beginnings.end(), [&](const QString& known) { return text.startsWith(known) || known.startsWith(text); });
         };
         QStringList unknown;
         int found = 0;
-        for (const char* folder : {"launch/session", "launch/workers", "launch/run", "launch/import", "engine/session", "engine/train"}) {
+        for (const char* folder : {"launch/session", "launch/workers", "launch/run", "launch/import", "launch/verbs", "engine/session", "engine/train"}) {
             const QDir sources(QStringLiteral(LATHE_SOURCE_DIR "/core/") + QLatin1String(folder));
             for (const QString& name : sources.entryList({QStringLiteral("*.cpp")})) {
                 if (name == QLatin1String("settle.cpp")) continue;   // for a terminal that waits
@@ -116,7 +118,7 @@ private Q_SLOTS:
                 for (const QRegularExpression& place : places) {
                     for (auto match = place.globalMatch(code); match.hasNext(); ++found) {
                         const QString text = match.next().captured(1);
-                        if (!isKnown(text)) unknown << name + QStringLiteral(": ") + text;
+                        if (!saysNothing(text) && !isKnown(text)) unknown << name + QStringLiteral(": ") + text;
                     }
                 }
             }
@@ -212,6 +214,7 @@ private Q_SLOTS:
                                      "12 rows were neither recorded in time nor could they be written aside", "The disk is full. Training goes on", "Saves after this update", "Its evaluation was added to checkpoint s001-000000078"})
             QVERIFY2(session::told(QString::fromUtf8(sentence)).contains(kChinese), sentence);
         QCOMPARE(session::told(QStringLiteral("Rank 0: The worker was ended: it gave no sign of life for 5 s (parallel.wait_seconds)")), QString::fromUtf8("Rank 0：工作进程被结束：它已 5 秒没有生命迹象（parallel.wait_seconds）"));
+        QCOMPARE(session::told(QStringLiteral("The worker was ended by signal SIGKILL. It goes on by itself, restart 1 of at most 3 an hour")), QString::fromUtf8("工作进程被信号 SIGKILL 结束。自行继续，每小时最多 3 次重启中的第 1 次"));
         for (const QString& stranger : {QStringLiteral("Nobody knows this sentence"), QString(), QStringLiteral("%1")}) QCOMPARE(session::told(stranger), stranger);
         QCOMPARE(session::eventKindText(QStringLiteral("checkpoint_damaged")), QString::fromUtf8("检查点损坏"));
         QCOMPARE(session::eventKindText(QStringLiteral("of_a_plugin")), QStringLiteral("of a plugin"));

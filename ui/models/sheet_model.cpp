@@ -2,6 +2,7 @@
 
 #include "config/schema.h"
 #include "session/qt_text.h"
+#include "session/told.h"
 
 #include <QJsonArray>
 
@@ -36,7 +37,7 @@ SheetFacts factsOf(const QJsonObject& sheet) {
     facts.plannedBefore = number(updates.value(QStringLiteral("planned_before")));
     facts.plannedAfter = number(updates.value(QStringLiteral("planned_after")));
     facts.left = number(updates.value(QStringLiteral("left")));
-    for (const QJsonValue& each : sheet.value(QStringLiteral("notices")).toArray()) facts.notices += each.toString();
+    for (const QJsonValue& each : sheet.value(QStringLiteral("notices")).toArray()) facts.notices += session::told(each.toString());
     facts.wouldStart = sheet.value(QStringLiteral("would_start")).toBool();
     const QJsonObject error = sheet.value(QStringLiteral("error")).toObject();
     facts.refused = error.value(QStringLiteral("sentence")).toString();

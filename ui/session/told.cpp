@@ -13,9 +13,30 @@ namespace {
 
 constexpr auto kContext = "Told";
 
-/// What the trainer tells as an event, as the reason of an end or of a pause (core/launch, core/engine; tst_translations looks
-/// for them there). %1 … stand for what differs. The first that fits is taken: the vaguest stand at the end.
+/// What the trainer tells as an event, as the reason of an end or of a pause, or before it goes on (core/launch, core/engine;
+/// tst_translations looks for them there). %1 … stand for what differs. The first that fits is taken: those that were put behind
+/// another sentence come first, the vaguest last.
 const char* const kSentences[] = {
+    QT_TRANSLATE_NOOP("Told", "%1. It goes on by itself, %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. It does not go on by itself: %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. It cannot go back: %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. The run stays where it was, at step %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. Its last points could not be recorded: %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. %2 messages of the script are missing: it had to drop them"),
+    QT_TRANSLATE_NOOP("Told", "%1. Its micro-batches cannot be smaller than one sample"),
+    QT_TRANSLATE_NOOP("Told", "%1. Its state at update %2 could not be saved, and it goes on from what was saved before, where that is there: %3"),
+    QT_TRANSLATE_NOOP("Told", "%1. Too late to go back: %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. Too late for the pause that was asked for"),
+    QT_TRANSLATE_NOOP("Told", "%1. The run has gone back %2 time already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate"),
+    QT_TRANSLATE_NOOP("Told", "%1. The run has gone back %2 times already (guard.max_roll_backs): look for the cause, or go on with a lower optimizer.learning_rate"),
+    QT_TRANSLATE_NOOP("Told", "%1. There is nothing before it to go back to: look for the cause in the data, or start with other settings"),
+    QT_TRANSLATE_NOOP("Told", "%1. Goes on from %2; %3 updates that were saved after it must be made once more"),
+    QT_TRANSLATE_NOOP("Told", "%1. Goes on from %2; %3 update that was saved after it must be made once more"),
+    QT_TRANSLATE_NOOP("Told", "%1. Goes on from %2"),
+    QT_TRANSLATE_NOOP("Told", "%1. Its supervisor was lost meanwhile"),
+    QT_TRANSLATE_NOOP("Told", "%1. Training goes on"),
+    QT_TRANSLATE_NOOP("Told", "%1 (then ended by signal %2)"),
+    QT_TRANSLATE_NOOP("Told", "%1; its log ends with: %2"),
     QT_TRANSLATE_NOOP("Told", "Stopped, as asked"),
     QT_TRANSLATE_NOOP("Told", "Stopped, as asked, before the first update"),
     QT_TRANSLATE_NOOP("Told", "Stopped without saving, as asked"),
@@ -148,17 +169,26 @@ const char* const kSentences[] = {
     QT_TRANSLATE_NOOP("Told", "it did not get on for %1 s in %2 while the other ranks waited for it (parallel.wait_seconds)"),
     QT_TRANSLATE_NOOP("Told", "it did not get on for %1 s in %2 (parallel.wait_seconds)"),
     QT_TRANSLATE_NOOP("Told", "Its evaluation was added to checkpoint %1"),
-    QT_TRANSLATE_NOOP("Told", "%1. Its supervisor was lost meanwhile"),
+    QT_TRANSLATE_NOOP("Told", "Its supervisor was lost, and %1, lathe-trainer stop %2 ends it"),
+    QT_TRANSLATE_NOOP("Told", "It was paused"),
+    QT_TRANSLATE_NOOP("Told", "It crashed at this update for this cause before, so it would only come once more (run.restarts_per_hour)"),
+    QT_TRANSLATE_NOOP("Told", "It was restarted %1 time within the last hour (run.restarts_per_hour)"),
+    QT_TRANSLATE_NOOP("Told", "It was restarted %1 times within the last hour (run.restarts_per_hour)"),
+    QT_TRANSLATE_NOOP("Told", "restart %1 of at most %2 an hour"),
+    QT_TRANSLATE_NOOP("Told", "The learning rate of the schedule %1 is not known: %2"),
+    QT_TRANSLATE_NOOP("Told", "The run will be %1 updates long; its learning-rate curve keeps %2 unless a new curve is asked for"),
+    QT_TRANSLATE_NOOP("Told", "The learning rate is 0 from here on: nothing would be learned. A new curve (--new-curve) or another schedule.total_updates mends that"),
+    QT_TRANSLATE_NOOP("Told", "What the worker says of it is not known: %1"),
+    QT_TRANSLATE_NOOP("Told", "Data, plug-ins and machine are as at the checkpoint: it can continue exactly"),
+    QT_TRANSLATE_NOOP("Told", "Whether it continues exactly could not be told, not comparable: %1"),
     QT_TRANSLATE_NOOP("Told", "Rank %1: %2"),
-    QT_TRANSLATE_NOOP("Told", "%1; its log ends with: %2"),
-    QT_TRANSLATE_NOOP("Told", "%1 (then ended by signal %2)"),
     QT_TRANSLATE_NOOP("Told", "%1 rows were neither recorded in time nor could they be written aside"),
     QT_TRANSLATE_NOOP("Told", "%1 is not defined for these evaluation data (one class alone, say): by it no evaluation is best, better or worse. Choose another evaluation.best_metric"),
-    QT_TRANSLATE_NOOP("Told", "%1. Training goes on"),
     QT_TRANSLATE_NOOP("Told", "%1, so it stops (guard)"),
     QT_TRANSLATE_NOOP("Told", "%1, so it stops (guard.on_worse)"),
     QT_TRANSLATE_NOOP("Told", "%1 updates in a row were skipped, the last because %2. Go back to a checkpoint and lower optimizer.learning_rate"),
     QT_TRANSLATE_NOOP("Told", "%1 updates in a row were skipped, the last because %2. Run again with a lower optimizer.learning_rate"),
+    QT_TRANSLATE_NOOP("Told", "%1 cannot be used: %2"),
 };
 
 const char* const kKinds[] = {
