@@ -19,6 +19,7 @@ using nlohmann::json;
 /// What the engine makes of it, where there are data: null else.
 static json sessionOf(const config::RunConfig& config) {
     const auto session = config.data.train.empty() ? Result<json>(json()) : launch::describeSession(config);
+    if (!session && session.error().code == ErrorCode::Timeout) tell(session.error().text());
     return session ? *session : json();
 }
 

@@ -112,6 +112,10 @@ private Q_SLOTS:
         QVERIFY2(answer.code == 0, answer.err.c_str());
         QVERIFY2(answer.err.find("lathe-worker describe gave no answer within 1 s: the data take long to open, or a plug-in hangs") != std::string::npos, answer.err.c_str());
         QVERIFY(rundir::readSession(m_work->latest(), 1)->state == rundir::State::Completed);
+        const Answer explained = m_work->ask(QStringList{"explain", config()} + faulty);
+        QVERIFY2(explained.code == 0 && says(explained, "gave no answer within 1 s"), explained.err.c_str());
+        const json sheet = m_work->ask({"continue", "latest", "--json", "--dry-run", "--set", "run.max_updates=9"}).json();
+        QVERIFY2(sheet["would_start"].get<bool>() && sheet["notices"].dump().find("What the worker says of it is not known: lathe-worker describe gave no answer within 1 s") != std::string::npos, sheet.dump().c_str());
         const Answer more = m_work->ask({"continue", "latest", "--set", "run.max_updates=9"});
         QVERIFY2(more.code == 0, more.err.c_str());
         QCOMPARE(rundir::readSession(m_work->latest(), 2)->counters->globalStep.value(), 9);

@@ -107,7 +107,7 @@ Result<json> askWorker(const std::vector<std::string>& words, std::optional<std:
     return Error{config ? ErrorCode::Config : ErrorCode::Internal, said.substr(0, 2000), {}, {}};
 }
 
-Result<json> describeSession(const config::RunConfig& config, const SessionStart& start, std::optional<std::chrono::seconds> patience) {
+Result<json> describeSession(const config::RunConfig& config, const SessionStart& start, std::chrono::seconds patience) {
     LATHE_TRY_ASSIGN(const TextInMemory file, TextInMemory::make(config::toYaml(config)));
     std::vector<std::string> words{"describe", "--config", file.path()};
     if (!start.checkpoint.empty()) words.insert(words.end(), {"--checkpoint", start.checkpoint.string()});
@@ -127,7 +127,7 @@ std::chrono::seconds refusalPatience() {
 
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start) {
     if (std::error_code ignored; !std::filesystem::exists(siblingProgram("lathe-worker"), ignored)) return {};
-    const auto answer = describeSession(config, start, refusalPatience());
+    const auto answer = describeSession(config, start);
     if (answer || (answer.error().code != ErrorCode::Config && answer.error().code != ErrorCode::Unsupported)) return {};
     return answer.error();
 }

@@ -27,13 +27,13 @@ struct SessionStart {
     bool weightsOnly = false, newCurve = false;
 };
 
+/// How long what a session would be is waited for: 30 s, or as many as LATHE_REFUSAL_SECONDS says (1 … 30), which is there
+/// for tests. After that it is begun all the same.
+std::chrono::seconds refusalPatience();
 /// What a session would be, without training, by the code that would make it (`lathe-worker describe`): parameters, their
 /// groups, bytes, updates; and what it would tell where it goes on from a checkpoint. The error is its refusal, with the key
 /// (Config); of another code where the worker could not be asked.
-Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {}, std::optional<std::chrono::seconds> patience = std::nullopt);
-/// How long a session waits for what would refuse it, before it is begun all the same: 30 s, or as many as
-/// LATHE_REFUSAL_SECONDS says (1 … 30), which is there for tests.
-std::chrono::seconds refusalPatience();
+Result<nlohmann::json> describeSession(const config::RunConfig& config, const SessionStart& start = {}, std::chrono::seconds patience = refusalPatience());
 /// The refusal alone: a session that the worker would end before its first update is not begun. Where the worker cannot be
 /// asked, or hangs, nothing is refused: beginning the session tells why.
 Result<void> refuseBadStart(const config::RunConfig& config, const SessionStart& start = {});
