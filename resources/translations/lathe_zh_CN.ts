@@ -945,8 +945,8 @@
             <translation>%1 对这些评估数据没有定义（例如只有一个类别）：无法据此判断评估的好坏。请选择另一个 evaluation.best_metric</translation>
         </message>
         <message>
-            <source>%1. Training goes on</source>
-            <translation>%1。训练继续</translation>
+            <source>%1. Training is not affected</source>
+            <translation>%1。训练不受影响</translation>
         </message>
         <message>
             <source>The evaluation at update %1 is worse than the best one: %2</source>

@@ -84,6 +84,26 @@ private Q_SLOTS:
         QCOMPARE(workspace->ask({"continue", "latest"}).code, 4);
         QCOMPARE(pointsOf(workspace->latest(), "train/loss"), std::size_t{40});
     }
+    /// Bytes are free, and it can be written: only who tries it finds out.
+    void aStopThatCouldNotSaveForWantOfInodesIsRefused() {
+        const auto workspace = fresh("points 20; save; train");
+        const FewInodes disk(workspace->folder());
+        if (!disk.works()) QSKIP("no right to mount a small disk");
+        QCOMPARE(workspace->ask({"run", "digits-mlp", "--detach"}).code, 0);
+        const auto run = workspace->latest();
+        QVERIFY(eventually([&] { return std::filesystem::exists(run.checkpoints() / "s001-000000020"); }));
+        disk.takeAll();
+        const Answer refused = workspace->ask({"stop", "latest"});
+        QVERIFY(refused.code != 0);
+        QVERIFY2(refused.err.find("no checkpoint can be begun: ") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
+        QVERIFY(rundir::isAlive(launch::standingOf(run).state));
+        disk.giveBack();
+        const Answer stopped = workspace->ask({"stop", "latest"});
+        QVERIFY2(stopped.code == 0, stopped.err.c_str());
+        QVERIFY(launch::standingOf(run).state == rundir::State::Stopped);
+        const auto names = listFolder(run.checkpoints());
+        QVERIFY(names && std::none_of(names->begin(), names->end(), [](const std::string& name) { return name.starts_with("."); }));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestFoldersTaken)

@@ -211,7 +211,7 @@ private Q_SLOTS:
                  QString::fromUtf8("Rank 1：工作进程失败，退出码 3；其日志结尾为：%1 and 100 %2"));
         for (const char* sentence : {"Rank 1 was ended by signal SIGKILL; what the first rank is saving is waited for, at most 15 min", "Runs python train.py in /home/me", "Paused by itself: a hook asked for it; unpause goes on",
                                      "Rank 1 has been silent for 12 s in forward and backward, update 5; rank 0 waits in reduce gradients, update 5", "Guard, loss spike: update attempt 7 is left out, and the run pauses, since the loss is 9",
-                                     "12 rows were neither recorded in time nor could they be written aside", "The disk is full. Training goes on", "Saves after this update", "Its evaluation was added to checkpoint s001-000000078"})
+                                     "12 rows were neither recorded in time nor could they be written aside", "The disk is full. Training is not affected", "Saves after this update", "Its evaluation was added to checkpoint s001-000000078"})
             QVERIFY2(session::told(QString::fromUtf8(sentence)).contains(kChinese), sentence);
         QCOMPARE(session::told(QStringLiteral("Rank 0: The worker was ended: it gave no sign of life for 5 s (parallel.wait_seconds)")), QString::fromUtf8("Rank 0：工作进程被结束：它已 5 秒没有生命迹象（parallel.wait_seconds）"));
         QCOMPARE(session::told(QStringLiteral("The worker was ended by signal SIGKILL. It goes on by itself, restart 1 of at most 3 an hour")), QString::fromUtf8("工作进程被信号 SIGKILL 结束。自行继续，每小时最多 3 次重启中的第 1 次"));

@@ -34,7 +34,7 @@ const char* const kSentences[] = {
     QT_TRANSLATE_NOOP("Told", "%1. Goes on from %2; %3 update that was saved after it must be made once more"),
     QT_TRANSLATE_NOOP("Told", "%1. Goes on from %2"),
     QT_TRANSLATE_NOOP("Told", "%1. Its supervisor was lost meanwhile"),
-    QT_TRANSLATE_NOOP("Told", "%1. Training goes on"),
+    QT_TRANSLATE_NOOP("Told", "%1. Training is not affected"),
     QT_TRANSLATE_NOOP("Told", "%1 (then ended by signal %2)"),
     QT_TRANSLATE_NOOP("Told", "%1; its log ends with: %2"),
     QT_TRANSLATE_NOOP("Told", "Stopped, as asked"),

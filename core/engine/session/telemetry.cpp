@@ -189,7 +189,7 @@ void tellBest(FrameWriter& frames, const BestValue& best, const Counters& counte
 void Telemetry::saved(const SaveOutcome& outcome) {
     if (!m_tellsAll) return;
     if (!outcome.error.empty())
-        return m_frames.event("save_failed", outcome.error + ". Training goes on", {{"error", outcome.error}}, m_counters);
+        return m_frames.event("save_failed", outcome.error + ". Training is not affected", {{"error", outcome.error}}, m_counters);
     const bool isCompleted = std::exchange(m_saved, outcome.folder) == outcome.folder && !outcome.metrics.empty() && outcome.reason != "asked";
     m_frames.event("checkpoint", isCompleted ? "Its evaluation was added to checkpoint " + outcome.folder : "Saved checkpoint " + outcome.folder + " (" + diskText(outcome.bytes) + ")",
                    {{"folder", outcome.folder}, {"bytes", outcome.bytes}, {"linked_bytes", outcome.linkedBytes}, {"seconds", outcome.seconds},

@@ -1,9 +1,11 @@
 #include "launch/session/session_wishes.h"
 
 #include "base/clock.h"
+#include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/run/disk_outlook.h"
 #include "launch/run/run_settings.h"
+#include "rundir/checkpoint_publishing.h"
 
 #include <csignal>
 
@@ -68,6 +70,13 @@ Reply SessionWishes::save() {
     return asked({0, true, m_running.isProgram() ? "The script is asked to save" : "Saves after this update", {}});
 }
 
+/// Its disk says that it can be written and has room, which need not be so.
+std::string SessionWishes::whyNoneCouldBegin() const {
+    constexpr std::size_t kFiles = 8;   // tensors in their files, and what describes them
+    const auto tried = rundir::tryBeginning(FileSystem::real(), m_run.checkpoints(), kFiles);
+    return tried ? std::string() : "no checkpoint can be begun: " + tried.error().sentence;
+}
+
 /// Where it is plain that it could not save as it leaves. A sentence with what to do, or empty.
 std::string SessionWishes::whatAStopWouldLose() const {
     if (m_running.isProgram() || m_control.stop != Control::Stop::None) return {};
@@ -77,7 +86,9 @@ std::string SessionWishes::whatAStopWouldLose() const {
     const DiskRoom room = roomOf(m_run.checkpoints());
     const std::uint64_t needed = nextSaveOf(m_run);
     const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_recorder.book().lastSaveProblem().empty();
-    const std::string what = room.isThere && !room.isWritable ? "its disk cannot be written" : !room.isThere || !isFull ? "" : "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")";
+    const std::string what = !room.isThere ? "" : !room.isWritable ? "its disk cannot be written"
+                             : isFull ? "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")"
+                                      : whyNoneCouldBegin();
     if (what.empty()) return {};
     return "It cannot save as it stops, since " + what + ", so it goes on. Mend that and stop it again, or leave without saving: lathe-trainer stop " + m_run.name() + " --discard";
 }

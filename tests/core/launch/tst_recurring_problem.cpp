@@ -58,12 +58,12 @@ private Q_SLOTS:
             live::encode(event, frame.payload);
             book.take(0, frame);
         };
-        for (int i = 0; i < 42; ++i) take("save_failed", "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training goes on");
+        for (int i = 0; i < 42; ++i) take("save_failed", "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training is not affected");
         take("checkpoint", "Saved checkpoint s001-000000100 (1.2 MB)", R"({"folder": "s001-000000100", "bytes": 1200000})");
-        take("save_failed", "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training goes on");
-        QCOMPARE(book.takeSaid(), (std::vector<std::string>{"There is no space for a checkpoint: need 1.2 MB, have 0 B. Training goes on",
+        take("save_failed", "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training is not affected");
+        QCOMPARE(book.takeSaid(), (std::vector<std::string>{"There is no space for a checkpoint: need 1.2 MB, have 0 B. Training is not affected",
                                                             "42 saves could not be made between 00:00:00 and 00:00:41",
-                                                            "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training goes on"}));
+                                                            "There is no space for a checkpoint: need 1.2 MB, have 0 B. Training is not affected"}));
         QCOMPARE(book.failedSaves(), 43);
         run.flush();
         const auto reader = store::RunReader::open(run.folder().database());
