@@ -1136,6 +1136,30 @@
             <source>%1. Goes on from %2</source>
             <translation>%1。从 %2 继续</translation>
         </message>
+        <message>
+            <source>The series &quot;%1&quot; is shown as &quot;%2&quot;: another one of this run means the same and has its name</source>
+            <translation>系列“%1”显示为“%2”：本运行中另一个系列含义相同并已使用该名称</translation>
+        </message>
+        <message>
+            <source>Nobody knows how many steps there will be</source>
+            <translation>步数未知</translation>
+        </message>
+        <message>
+            <source>%1 logs to this run</source>
+            <translation>%1 向本运行记录</translation>
+        </message>
+        <message>
+            <source>%1 had to drop %2 of its messages</source>
+            <translation>%1 不得不丢弃 %2 条消息</translation>
+        </message>
+        <message>
+            <source>%1 times in all: %2</source>
+            <translation>共 %1 次：%2</translation>
+        </message>
+        <message>
+            <source>%1 steps are planned</source>
+            <translation>计划 %1 步</translation>
+        </message>
     </context>
     <context>
         <name>lathe::charts</name>

@@ -94,7 +94,7 @@ private Q_SLOTS:
     void whatTheTrainerTellsIsKnown() {
         static const QString kText = QStringLiteral("\"((?:[^\"\\\\]|\\\\.)+)\"");
         const QRegularExpression places[] = {
-            QRegularExpression(QStringLiteral("(?:tellEvent|m_tell|told\\.push_back|notices\\.push_back|rames\\.event|log->event)\\(\\s*(?:\"\\w+\",\\s*)?(?=\"[^\" ]+ )") + kText),
+            QRegularExpression(QStringLiteral("(?:\\b(?:m_)?tell(?:Event)?|told\\.push_back|notices\\.push_back|rames\\.event|log->event)\\(\\s*(?:\"\\w+\",\\s*)?(?=\"[A-Z][^\" ]* )") + kText),
             QRegularExpression(QStringLiteral("(?:\\bend\\(|Ending\\{|\\{)(?:rundir::)?State::\\w+,\\s*(?:std::string\\()?") + kText),
             QRegularExpression(QStringLiteral("(?:\\b(?:sentence|text|why|m_news|m_pauseWhy) =|\\.why \\+=) (?:[^;\"?]+ \\? )?") + kText),
         };
@@ -117,7 +117,7 @@ private Q_SLOTS:
                 const QString code = QString::fromUtf8(file.readAll());
                 for (const QRegularExpression& place : places) {
                     for (auto match = place.globalMatch(code); match.hasNext(); ++found) {
-                        const QString text = match.next().captured(1);
+                        const QString text = match.next().captured(1).replace(QLatin1String("\\\""), QLatin1String("\""));
                         if (!saysNothing(text) && !isKnown(text)) unknown << name + QStringLiteral(": ") + text;
                     }
                 }

@@ -168,6 +168,8 @@ const char* const kSentences[] = {
     QT_TRANSLATE_NOOP("Told", "it gave no sign of life for %1 s while the other ranks waited for it (parallel.wait_seconds)"),
     QT_TRANSLATE_NOOP("Told", "it did not get on for %1 s in %2 while the other ranks waited for it (parallel.wait_seconds)"),
     QT_TRANSLATE_NOOP("Told", "it did not get on for %1 s in %2 (parallel.wait_seconds)"),
+    QT_TRANSLATE_NOOP("Told", "The series \"%1\" is shown as \"%2\": another one of this run means the same and has its name"),
+    QT_TRANSLATE_NOOP("Told", "Nobody knows how many steps there will be"),
     QT_TRANSLATE_NOOP("Told", "Its evaluation was added to checkpoint %1"),
     QT_TRANSLATE_NOOP("Told", "Its supervisor was lost, and %1, lathe-trainer stop %2 ends it"),
     QT_TRANSLATE_NOOP("Told", "It was paused"),
@@ -188,6 +190,10 @@ const char* const kSentences[] = {
     QT_TRANSLATE_NOOP("Told", "%1, so it stops (guard.on_worse)"),
     QT_TRANSLATE_NOOP("Told", "%1 updates in a row were skipped, the last because %2. Go back to a checkpoint and lower optimizer.learning_rate"),
     QT_TRANSLATE_NOOP("Told", "%1 updates in a row were skipped, the last because %2. Run again with a lower optimizer.learning_rate"),
+    QT_TRANSLATE_NOOP("Told", "%1 logs to this run"),
+    QT_TRANSLATE_NOOP("Told", "%1 had to drop %2 of its messages"),
+    QT_TRANSLATE_NOOP("Told", "%1 times in all: %2"),
+    QT_TRANSLATE_NOOP("Told", "%1 steps are planned"),
     QT_TRANSLATE_NOOP("Told", "%1 cannot be used: %2"),
 };
 
