@@ -56,7 +56,8 @@ void WorkerGroup::endOthers(std::int64_t nowNs, bool isAtSave) {
 
 /// Ranks that end well are seldom ready at the same moment: of them it is told once they had their time.
 void WorkerGroup::tellWaiting(std::int64_t nowNs) {
-    const int gone = m_heldUpBy >= 0 ? m_heldUpBy : m_order.front();
+    const auto bad = std::find_if(m_order.begin(), m_order.end(), [this](int rank) { return !isWell(*m_ends[static_cast<std::size_t>(rank)]); });
+    const int gone = m_heldUpBy >= 0 ? m_heldUpBy : bad != m_order.end() ? *bad : m_order.front();
     const std::optional<ExitStatus>& end = m_ends[static_cast<std::size_t>(gone)];
     if (m_waitingTold || !end || (isWell(*end) && nowNs < m_killAtNs)) return;
     m_waitingTold = true;

@@ -112,6 +112,14 @@ private Q_SLOTS:
         QCOMPARE(ranks.group->takeNews(), std::string("Rank 1 ended with exit code 0; what the first rank is saving is waited for, at most 15 min"));
     }
 
+    void ofSeveralThatAreGoneTheOneThatFailedIsTold() {
+        Ranks ranks(3, "[ $7 = 1 ] && exit 0; exec sleep 1000");
+        QVERIFY(QTest::qWaitFor([&] { return ranks.turn(10, true) || ranks.group->end(1); }, 10'000));
+        ::kill(ranks.pid(2), SIGKILL);
+        QVERIFY(QTest::qWaitFor([&] { return ranks.turn(11, true) || ranks.group->end(2); }, 10'000));
+        QCOMPARE(ranks.group->takeNews(), std::string("Rank 2 was ended by signal SIGKILL; what the first rank is saving is waited for, at most 15 min"));
+    }
+
     void onlyTheFirstRankAndOnlyAliveIsAtASave() {
         using live::Heartbeat, live::Phase;
         const Heartbeat saves{.phase = Phase::Saving, .monotonicNs = 100 * kSecond}, waits{.phase = Phase::Saving, .monotonicNs = 100 * kSecond, .activity = Activity::Exchanging},
