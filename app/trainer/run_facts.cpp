@@ -5,6 +5,7 @@
 #include "config/command_text.h"
 #include "launch/run/checkpoint_choice.h"
 #include "launch/run/run_settings.h"
+#include "launch/run/run_summary.h"
 #include "launch/run/standing.h"
 #include "launch/run/whole_counters.h"
 #include "launch/session/memory_end.h"
@@ -92,7 +93,7 @@ void leaveWhatIsExact(json& counters) {
 json resultJson(const RunFolder& run) {
     const auto standing = launch::standingOf(run);
     const auto manifest = rundir::readManifest(run);
-    const auto summary = rundir::readSummary(run);
+    const auto summary = launch::summaryOf(run);
     json out = {{"run", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.place().string()},
                 {"session", rundir::newestSession(run)}, {"state", rundir::name(standing.state)}, {"exit", exitJson(run, standing)},
                 {"checkpoints", checkpointsJson(run)}};
@@ -308,7 +309,7 @@ json showJson(const RunFolder& run) {
         out["user"] = {{"note", user->note.value_or("")}, {"tags", user->tags}, {"star", user->star}, {"archived", user->archived}, {"pinned", user->pinned}};
     out["sessions"] = out["series"] = out["branches"] = out["groups"] = json::array();
     const auto reader = store::RunReader::open(run.database());
-    const auto summary = rundir::readSummary(run);
+    const auto summary = launch::summaryOf(run);
     const bool hasNeverBegun = summary && summary->counters.updateAttempts.value() == 0 && summary->activeSeconds == 0;   // it waits, or was taken out of the queue
     if (!reader && reader.error().code == ErrorCode::NotFound && hasNeverBegun) return out;
     if (!reader) {
@@ -347,7 +348,7 @@ json showJson(const RunFolder& run) {
 
 json rowJson(const RunFolder& run) {
     const auto standing = launch::standingOf(run);
-    const auto summary = rundir::readSummary(run);
+    const auto summary = launch::summaryOf(run);
     const auto manifest = rundir::readManifest(run);
     json out = {{"id", manifest ? manifest->id : std::string()}, {"name", displayName(run)}, {"folder", run.place().string()},
                 {"kind", rundir::name(manifest ? manifest->kind : rundir::RunKind::Started)},

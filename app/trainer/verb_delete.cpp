@@ -68,6 +68,13 @@ static std::filesystem::path trashOf(const std::filesystem::path& workspace, con
     return trashOf(workspace) / (run.name() + "@" + checkpoint);
 }
 
+/// What a link in the workspace points to has a name of its own, and is deleted by that.
+static Result<void> refuseLink(const rundir::RunFolder& run) {
+    std::error_code ignored;
+    if (!std::filesystem::is_symlink(run.root(), ignored)) return {};
+    return Error{ErrorCode::Usage, run.root().string() + " is a link; delete what it points to by its own name, or remove the link itself: rm " + run.root().string(), {}, {}};
+}
+
 /// Its curves stay, and so do files that other checkpoints share with it.
 static Result<void> removeOne(const Options& options, const rundir::RunFolder& run, const std::string& folder) {
     const auto workspace = workspaceOf(options);
@@ -90,6 +97,7 @@ static ExitCode deleteCheckpoint(const Options& options) {
     const auto found = launch::findAnyCheckpoint(workspaceOf(options), options.target);
     if (!found) return fail(options, found.error());
     const auto& [run, folder] = *found;
+    if (const auto own = refuseLink(run); !own) return fail(options, own.error());
     const bool best = isBest(run, folder);
     if (const auto removed = removeOne(options, run, folder); !removed) return fail(options, removed.error());
     if (options.json) printJson({{"folder", run.place().string()}, {"checkpoint", folder}, {"was_best", best}});
@@ -100,6 +108,8 @@ static ExitCode deleteCheckpoint(const Options& options) {
 ExitCode deleteRun(const Options& options) {
     if (options.target.find('@') != std::string::npos) return deleteCheckpoint(options);
     const auto workspace = workspaceOf(options);
+    if (const auto named = rundir::findRun(workspace, options.target); named)
+        if (const auto own = refuseLink(*named); !own) return fail(options, own.error());
     const auto run = targetRun(options);
     if (!run) return fail(options, run.error());
     std::error_code ignored;

@@ -1,6 +1,7 @@
 #include "session/run_facts.h"
 
 #include "base/file_system.h"
+#include "launch/run/run_summary.h"
 #include "launch/run/standing.h"
 #include "live/control_socket.h"
 
@@ -49,7 +50,7 @@ RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, con
     else facts.problem = manifest.error().text();
     facts.standing = launch::standingOf(run);
     if (auto live = rundir::readLive(run); live.ok()) facts.live = std::move(*live);
-    if (auto summary = rundir::readSummary(run); summary.ok()) facts.summary = std::move(*summary);
+    if (auto summary = launch::summaryOf(run); summary.ok()) facts.summary = std::move(*summary);
     if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);
     facts.checkpointsStamp = stampOfCheckpoints(run.checkpoints());
     if (rundir::isAlive(facts.standing.state) && facts.standing.onThisHost) facts.status = statusOf(run);

@@ -4,6 +4,7 @@
 #include "base/file_system.h"
 #include "base/log.h"
 #include "launch/process/identity.h"
+#include "launch/run/run_summary.h"
 #include "launch/run/session_row.h"
 #include "rundir/json_reader.h"
 #include "store/history.h"
@@ -38,7 +39,7 @@ static std::int64_t elapsed(std::int64_t from, std::int64_t to) {
 
 Result<std::unique_ptr<ImportRecorder>> ImportRecorder::open(const rundir::RunFolder& run) {
     auto recorder = std::unique_ptr<ImportRecorder>(new ImportRecorder(run));
-    LATHE_TRY_ASSIGN(recorder->m_summary, rundir::readSummaryOrMake(run));
+    LATHE_TRY_ASSIGN(recorder->m_summary, summaryOf(run));
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
     if (newest == 0) return recorder;
     LATHE_TRY_ASSIGN(recorder->m_record, rundir::readSession(run, newest));

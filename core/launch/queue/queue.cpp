@@ -8,6 +8,7 @@
 #include "launch/command/command_facts.h"
 #include "launch/queue/device_lock.h"
 #include "launch/run/run_settings.h"
+#include "launch/run/run_summary.h"
 #include "launch/verbs/prepare.h"
 #include "rundir/json_reader.h"
 #include "store/history.h"
@@ -106,7 +107,7 @@ static void tellIndex(const RunFolder& run) {
 }
 
 static Result<void> setState(const RunFolder& run, State state, const std::string& why) {
-    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
+    LATHE_TRY_ASSIGN(rundir::Summary summary, summaryOf(run));
     summary.state = state;
     summary.why = why;
     summary.updatedNs = Clock::system().wallNs();
@@ -156,7 +157,7 @@ static bool staysThere(const Queue& queue, const std::string& runId) {
 
 Result<void> enqueue(const Queue& queue, Prepared prepared) {
     LATHE_TRY_ASSIGN(const rundir::RunManifest manifest, rundir::readManifest(prepared.run));
-    LATHE_TRY_ASSIGN(const rundir::Summary before, rundir::readSummaryOrMake(prepared.run));
+    LATHE_TRY_ASSIGN(const rundir::Summary before, summaryOf(prepared.run));
     const auto add = [&]() -> Result<void> {
         LATHE_TRY_ASSIGN(const config::RunConfig config, configOf(prepared.run, prepared.session));
         if (const auto devices = devicesFor(config); !devices) return Error{devices.error()};

@@ -253,16 +253,28 @@ static std::string endOf(const std::filesystem::path& file, std::size_t most) {
     return text;
 }
 
+/// What went well explains no end.
+static bool isNews(std::string_view line) { return !line.starts_with("lathe: info: "); }
+
 std::string logTail(const std::filesystem::path& file, int lines) {
     constexpr std::size_t kMost = 1000;
     std::string text = endOf(file, kMost);
     if (text.size() < kMost) text.insert(0, endOf(file.string() + ".1", kMost - text.size()));
     for (char& c : text) c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    std::size_t begin = text.size();
-    for (int n = 0; n < lines && begin != 0 && begin != std::string::npos; ++n) begin = text.rfind('\n', begin - 1);
-    if (begin != 0 && begin != std::string::npos && !text.empty()) text.erase(0, begin + 1);
-    return text;
+    if (const std::size_t whole = text.find('\n'); text.size() >= kMost && whole + 1 < text.size()) text.erase(0, whole + 1);   // the first line is cut
+    std::string tail;
+    for (std::size_t end = text.size(); lines > 0 && !text.empty();) {
+        const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+        const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+        const std::string line = text.substr(begin, end - begin);
+        if (line.find_first_not_of(' ') != std::string::npos && isNews(line)) {
+            tail = tail.empty() ? line : line + "\n" + tail;
+            --lines;
+        }
+        if (begin == 0) break;
+        end = before;
+    }
+    return tail;
 }
 
 }  // namespace lathe::launch

@@ -97,7 +97,8 @@ std::string silenceText(double seconds, int rank = -1);
 /// Moves the last 16 MiB of an append-only log to "<file>.1" once it is longer than that; whoever has it open writes on at
 /// its beginning.
 void capLog(const std::filesystem::path& file);
-/// The last `lines` lines of a log that say something, at most 1,000 bytes; also where capLog() has just moved them away.
+/// The last `lines` lines of a log that say something, at most 1,000 bytes; also where capLog() has just moved them away. What
+/// Lathe itself notes while all is well is left out: it explains no end.
 std::string logTail(const std::filesystem::path& file, int lines);
 
 }  // namespace lathe::launch

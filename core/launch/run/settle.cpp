@@ -13,6 +13,7 @@
 #include "launch/run/export.h"
 #include "launch/run/frame_book.h"
 #include "launch/run/run_settings.h"
+#include "launch/run/run_summary.h"
 #include "launch/run/session_end.h"
 #include "launch/run/session_row.h"
 #include "launch/run/standing.h"
@@ -360,7 +361,7 @@ Result<void> settleLeftovers(const RunFolder& run, const EndOfLeftovers& how) {
     LATHE_TRY_ASSIGN(auto lost, lostBefore(run, newest));
     const bool isDone = record->state && live && !left;
     if (isDone && lost.empty()) return {};
-    LATHE_TRY_ASSIGN(rundir::Summary summary, rundir::readSummaryOrMake(run));
+    LATHE_TRY_ASSIGN(rundir::Summary summary, summaryOf(run));
     for (auto& earlier : lost) {
         rundir::Summary passed = summary;   // what a later one made of it stands
         const bool isPassed = isDone || summary.sessions > earlier.number;

@@ -114,6 +114,8 @@ Standing standingOf(const RunFolder& run) {
     SessionEnd now = judge(facts);
     if (now.state == State::Stopping && !life.supervisor && live) tellStoppedWorker(run, *live, now);
     if (now.state == State::Queued && !queued) now.why = "Whether it still waits is not known: " + queued.error().text();
+    if (now.state == State::Interrupted && !written.record && !written.wasUp && summary && summary->state == State::Queued)   // it is in no queue
+        if (const auto file = Queue::ofThisUser().read(); !file) now.why = "Its place in the queue cannot be read: " + file.error().text();
     return {now.state, now.why, written.elsewhere.empty()};
 }
 

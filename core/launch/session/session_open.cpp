@@ -6,6 +6,7 @@
 #include "launch/process/identity.h"
 #include "launch/queue/queue.h"
 #include "launch/run/run_settings.h"
+#include "launch/run/run_summary.h"
 #include "launch/session/reserved_space.h"
 #include "launch/session/running_program.h"
 #include "launch/session/running_workers.h"
@@ -45,7 +46,7 @@ Result<void> Session::readPlan() {
         m_summary.counters = manifest.counters;
     }
     const Counters loadedCounters = m_summary.counters;
-    LATHE_TRY_ASSIGN(m_summary, rundir::readSummaryOrMake(m_run));
+    LATHE_TRY_ASSIGN(m_summary, summaryOf(m_run));
     m_summary.counters = loadedCounters;
     tellKind(m_config, m_summary);
     m_summary.sessions = m_options.session;

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "launch/run/checkpoint_choice.h"
 #include "launch/run/run_settings.h"
+#include "launch/run/run_summary.h"
 #include "launch/run/standing.h"
 #include "launch/run/undo.h"
 #include "launch/verbs/going_on.h"
@@ -207,7 +208,7 @@ Result<ResumeSheet> resumeSheet(const RunFolder& run, GoOn verb, std::string che
         LATHE_TRY_ASSIGN(std::string notice, passedOverNotice(run, checkpoint));
         if (!notice.empty()) sheet.notices.push_back(std::move(notice));
     }
-    const auto summary = rundir::readSummaryOrMake(run);
+    const auto summary = summaryOf(run);
     const auto newest = configOf(run, standingSession(run));
     const auto perEpoch = updatesPerEpoch(newest.ok() ? *newest : before, summary.ok() ? summary->plannedUpdates : std::nullopt);
     sheet.plannedBefore = plannedWith(before, perEpoch);

@@ -7,6 +7,7 @@
 #include "launch/run/standing.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/safetensors_header.h"
+#include "rundir/summary_text.h"
 #include "trainer_process.h"
 
 #include <QtTest/QTest>
@@ -341,6 +342,18 @@ private Q_SLOTS:
         QCOMPARE(listFolder(trash)->size(), std::size_t{3});   // what delete did not put there is somebody's
         QVERIFY(std::filesystem::exists(outside / "s001-000000010/precious"));
     }
+    void whatALinkAmongTheRunsPointsToIsNotDeletedByIt() {
+        QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
+        const auto run = m_workspace->latest();
+        std::filesystem::create_directory_symlink(run.name(), m_workspace->folder() / "runs/by-link");
+        for (const char* target : {"by-link", "by-link@latest"}) {
+            const Answer refused = ask({"delete", target});
+            QVERIFY2(refused.code == 2 && refused.err.find("is a link; ") != std::string::npos, refused.err.c_str());
+        }
+        QVERIFY(std::filesystem::is_directory(run.checkpoints()));
+        QCOMPARE(ask({"delete", QString::fromStdString(run.name())}).code, 0);
+        QVERIFY(!std::filesystem::exists(run.root()));
+    }
     void copiesOfARunAreToldApartByTheirFolders() {
         QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
         const auto run = m_workspace->latest();
@@ -500,6 +513,26 @@ private Q_SLOTS:
         QVERIFY(replaceFile(FileSystem::real(), m_workspace->folder() / "history-v1.sqlite", std::string(5000, 'x')).ok());
         QCOMPARE(ask({"rebuild-history", "--json"}).json()["runs"], json(2));
         QCOMPARE(ask({"runs", "--json"}).json().size(), std::size_t{2});
+    }
+    void aSummaryThatWasLostIsMadeAgainFromTheRecord() {
+        QCOMPARE(ask({"run", "digits-mlp", "--name", "one"}).code, 0);
+        QCOMPARE(ask({"run", "digits-mlp", "--name", "two"}).code, 0);
+        const auto run = m_workspace->latest();
+        const rundir::Summary whole = *rundir::readSummary(run);
+        QVERIFY(!whole.last.empty() && !whole.sparkline.empty() && whole.counters.globalStep.value() == 10);
+        std::filesystem::remove(run.summaryJson());
+        const json shown = ask({"show", "two", "--json"}).json();
+        QCOMPARE(shown.at("counters").at("global_step"), json(10));
+        QCOMPARE(shown.at("state"), json("completed"));
+        QVERIFY(replaceFile(FileSystem::real(), run.summaryJson(), "{").ok());
+        const json rebuilt = ask({"rebuild-history", "--json"}).json();
+        QCOMPARE(rebuilt.at("runs"), json(2));
+        QCOMPARE(rebuilt.at("summaries_mended"), json(1));
+        rundir::Summary made = *rundir::readSummary(run);
+        made.updatedNs = whole.updatedNs;
+        made.activeSeconds = whole.activeSeconds;   // up to the last point
+        QCOMPARE(QString::fromStdString(rundir::summaryText(made)), QString::fromStdString(rundir::summaryText(whole)));
+        QCOMPARE(ask({"rebuild-history", "--json"}).json().at("summaries_mended"), json(0));
     }
     void selftestLeavesNothing() {
         const Answer answer = ask({"selftest", "--json"});

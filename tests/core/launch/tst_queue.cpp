@@ -393,7 +393,9 @@ private Q_SLOTS:
             QVERIFY2(answer.err.find("queue.json") != std::string::npos && answer.err.find("Move the file away") != std::string::npos, answer.err.c_str());
         }
         QCOMPARE(runs().size(), std::size_t{1});   // nothing was made that could not be put in
-        QCOMPARE(launch::standingOf(runs().back()).state, State::Interrupted);  // it is in no queue
+        const launch::Standing waiting = launch::standingOf(runs().back());
+        QCOMPARE(waiting.state, State::Interrupted);  // nobody starts it
+        QVERIFY2(waiting.why.starts_with("Its place in the queue cannot be read: ") && waiting.why.find("Move the file away") != std::string::npos, waiting.why.c_str());
         QVERIFY(eventually([&] {
             const auto said = readFile(queue().folder() / "queue.log", 1 << 20);
             return said && said->find("Move the file away") != std::string::npos;

@@ -3,12 +3,15 @@
 // The table of endings: every combination of what is written, what lives and how the processes ended, against rules that
 // are read from top to bottom.
 #include "base/exit_code.h"
+#include "base/file_system.h"
 #include "launch/run/session_end.h"
 
+#include <QTemporaryDir>
 #include <QtTest/QTest>
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -218,6 +221,17 @@ private Q_SLOTS:
         event.json = R"({"state": "completed"})";
         event.kind = "note";
         QVERIFY(!launch::endedFrom(event));
+    }
+    void whatTheLogNotesWhileAllIsWellExplainsNoEnd() {
+        const QTemporaryDir folder;
+        const std::filesystem::path file = folder.filePath("rank-0.log").toStdString();
+        QVERIFY(replaceFile(FileSystem::real(), file, "first\nlathe: info: parameters 5\n\nlathe: error: it broke\nlathe: info: saved\n").ok());
+        QCOMPARE(logTail(file, 3), std::string("first\nlathe: error: it broke"));
+        QCOMPARE(logTail(file, 1), std::string("lathe: error: it broke"));
+        QVERIFY(replaceFile(FileSystem::real(), file, "lathe: info: saved\n").ok());
+        QCOMPARE(logTail(file, 3), std::string());
+        QVERIFY(replaceFile(FileSystem::real(), file, std::string(3000, 'x') + "\nlast").ok());
+        QCOMPARE(logTail(file, 2), std::string("last"));
     }
 };
 
