@@ -226,12 +226,12 @@ private Q_SLOTS:
         const QTemporaryDir folder;
         const std::filesystem::path file = folder.filePath("rank-0.log").toStdString();
         QVERIFY(replaceFile(FileSystem::real(), file, "first\nlathe: info: parameters 5\n\nlathe: error: it broke\nlathe: info: saved\n").ok());
-        QCOMPARE(logTail(file, 3), std::string("first\nlathe: error: it broke"));
-        QCOMPARE(logTail(file, 1), std::string("lathe: error: it broke"));
+        QCOMPARE(launch::logTail(file, 3), std::string("first\nlathe: error: it broke"));
+        QCOMPARE(launch::logTail(file, 1), std::string("lathe: error: it broke"));
         QVERIFY(replaceFile(FileSystem::real(), file, "lathe: info: saved\n").ok());
-        QCOMPARE(logTail(file, 3), std::string());
+        QCOMPARE(launch::logTail(file, 3), std::string());
         QVERIFY(replaceFile(FileSystem::real(), file, std::string(3000, 'x') + "\nlast").ok());
-        QCOMPARE(logTail(file, 2), std::string("last"));
+        QCOMPARE(launch::logTail(file, 2), std::string("last"));
     }
 };
 
