@@ -6,7 +6,8 @@
 
 namespace lathe::launch {
 
-void Running::noteMemory() { m_killsBefore = device::outOfMemoryKills("/"); }
+Running::Running(Kind kind, Order order) : m_order(std::move(order)), m_kind(kind), m_killsBefore(device::outOfMemoryKills("/")) {}
+
 bool Running::systemRanOutOfMemory() const { return device::outOfMemoryKills("/") > m_killsBefore; }
 
 double Running::secondsSince(std::int64_t thenNs, std::int64_t nowNs) {

@@ -1,5 +1,5 @@
 // What a session runs, whatever it is: the workers of a training, a person's own command, or a script that runs already. It is
-// made before it is started; until then, and where that failed, it has no processes and no end.
+// made before it is started; until then, and where that failed, it has no processes, nothing is waited for, and it has no end.
 // Thread: that of the session; the clock comes from outside.
 #pragma once
 
@@ -35,7 +35,7 @@ public:
         /// Tells an event of the session: kind, sentence, and an object of facts or nothing.
         std::function<void(const std::string& kind, const std::string& text, const std::string& json)> tell;
     };
-    Running(Kind kind, Order order) : m_order(std::move(order)), m_kind(kind) {}
+    Running(Kind kind, Order order);
     virtual ~Running() = default;
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -93,11 +93,10 @@ public:
     virtual std::string endedFor(int /*rank*/) const { return {}; }
     /// Where it was, if it was ended because a rank did not get on.
     virtual std::optional<rundir::HangRecord> hangRecord() const { return std::nullopt; }
-    /// The system has ended a process for it since this was started.
+    /// The system has ended a process for it since this was made.
     bool systemRanOutOfMemory() const;
 
 protected:
-    void noteMemory();
     static double secondsSince(std::int64_t thenNs, std::int64_t nowNs);   ///< 0 where it never was
 
     const Order m_order;
@@ -106,7 +105,7 @@ protected:
 
 private:
     const Kind m_kind;
-    std::uint64_t m_killsBefore = 0;
+    const std::uint64_t m_killsBefore;         ///< by the system, of this machine
 };
 
 }  // namespace lathe::launch

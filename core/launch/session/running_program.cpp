@@ -36,7 +36,6 @@ void RunningProgram::noteHeld(bool isHeld, std::int64_t nowNs) {
 }
 
 Result<void> RunningCommand::start() {
-    noteMemory();
     const config::CommandSection& what = m_order.config.command;
     LATHE_TRY_ASSIGN(const config::CommandWords words, config::splitCommand(what.line));
     CommandOrder order{m_order.run, m_order.session, m_order.memory.fd(), what.folder, {}, words.words, words.variables};

@@ -21,7 +21,6 @@ Result<void> RunningWorkers::start() {
     if (::pipe2(lifeline.data(), O_CLOEXEC) != 0) return fileError("make", "a pipe", errno);
     m_lifeline.reset(lifeline[1]);
     const Descriptor theirs(lifeline[0]);
-    noteMemory();
     std::error_code ignored;
     std::filesystem::remove(m_order.run.rendezvous(m_order.session), ignored);  // one that was left would keep ranks from meeting
     LATHE_TRY_ASSIGN(WorkerGroup workers, WorkerGroup::start({siblingProgram("lathe-worker"), m_order.run, m_order.session, world(), m_order.memory.fd(), theirs.get(), m_order.token}));
