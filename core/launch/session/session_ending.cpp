@@ -192,6 +192,7 @@ void SessionEnding::tellUser() {
     if (!m_parts || !m_session.recorder.problem().empty()) return log::warning(told.error().text());
     m_session.recorder.tell("warning", "The notification failed: " + told.error().text());
     record();
+    m_calls.show();
 }
 
 }  // namespace lathe::launch

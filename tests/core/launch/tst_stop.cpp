@@ -260,6 +260,7 @@ private Q_SLOTS:
         const bool isLong = qstrcmp(QTest::currentDataTag(), "hangs") == 0;   // only that is worth a word
         QCOMPARE(answer.err.find("The run has ended; waits for notify_command (") != std::string::npos && answer.err.find("tell me.sh' --short), at most 10 s\n") != std::string::npos, isLong);
         const auto run = workspace->latest();
+        QVERIFY2(answer.err.find("The notification failed: ") != std::string::npos && answer.err.find(says.toStdString()) != std::string::npos, answer.err.c_str());
         QVERIFY2(warnings(run).find(says.toStdString()) != std::string::npos, warnings(run).c_str());
         nothingIsLeft(run);
     }
