@@ -997,6 +997,18 @@
             <translation>已读取 %1：%2</translation>
         </message>
         <message>
+            <source>Its place in the queue cannot be read: %1</source>
+            <translation>无法读取它在队列中的位置：%1</translation>
+        </message>
+        <message>
+            <source>It cannot save as it stops, since %1, so it goes on. Mend that and stop it again, or leave without saving: lathe-trainer stop %2 --discard</source>
+            <translation>停止时无法保存，因为%1，因此继续运行。请排除问题后再次停止，或不保存直接退出：lathe-trainer stop %2 --discard</translation>
+        </message>
+        <message>
+            <source>It cannot save, since %1, so its memory is not let go. Mend that, or pause it with its memory: lathe-trainer pause %2</source>
+            <translation>无法保存，因为%1，因此不释放内存。请排除问题，或保留内存暂停：lathe-trainer pause %2</translation>
+        </message>
+        <message>
             <source>Whether it still waits is not known: %1</source>
             <translation>是否仍在等待未知：%1</translation>
         </message>
@@ -3840,6 +3852,10 @@ Discard ends without saving: %1.</source>
         <message>
             <source>The disk of %1 is full in about %2: %3 free, the runs that are up write %4 an hour.</source>
             <translation>%1 所在磁盘约 %2 后写满：剩余 %3，正在进行的运行每小时写入 %4。</translation>
+        </message>
+        <message>
+            <source>The disk of %1 has no inodes left (%2 free). No run can start or save there; delete what is not needed and empty the trash.</source>
+            <translation>%1 所在磁盘的 inode 已用尽（剩余 %2）。无法在那里启动运行或保存；请删除不需要的内容并清空回收站。</translation>
         </message>
         <message>
             <source>The disk of %1 is full (%2 free). No run can start there; delete what is not needed and empty the trash.</source>

@@ -4,6 +4,7 @@
 #include "supervised.h"
 
 #include "launch/run/checkpoint_choice.h"
+#include "launch/run/disk_outlook.h"
 #include "launch/run/standing.h"
 
 #include <QtTest/QTest>
@@ -96,8 +97,12 @@ private Q_SLOTS:
         const Answer refused = workspace->ask({"stop", "latest"});
         QVERIFY(refused.code != 0);
         QVERIFY2(refused.err.find("no checkpoint can be begun: ") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
-        QVERIFY(rundir::isAlive(launch::standingOf(run).state));
+        const Answer kept = workspace->ask({"pause", "latest", "--release"});
+        QVERIFY2(kept.code != 0 && kept.err.find("so its memory is not let go") != std::string::npos, kept.err.c_str());
+        QVERIFY(launch::standingOf(run).state == rundir::State::Running);
+        QCOMPARE(launch::diskOutlook(workspace->folder()).kind, launch::DiskOutlook::Kind::NoInodes);
         disk.giveBack();
+        QVERIFY(launch::diskOutlook(workspace->folder()).kind != launch::DiskOutlook::Kind::NoInodes);
         const Answer stopped = workspace->ask({"stop", "latest"});
         QVERIFY2(stopped.code == 0, stopped.err.c_str());
         QVERIFY(launch::standingOf(run).state == rundir::State::Stopped);

@@ -1,5 +1,6 @@
 #include "launch/run/disk_outlook.h"
 
+#include "base/descriptor.h"
 #include "base/number_text.h"
 #include "launch/run/run_settings.h"
 #include "rundir/checkpoint_manifest.h"
@@ -7,6 +8,8 @@
 #include "rundir/tensor_files.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,8 +24,11 @@ DiskRoom roomOf(const stdfs::path& workspace) {
     struct statvfs info {};
     std::error_code gone;
     if (!stdfs::is_directory(workspace, gone) || ::statvfs(workspace.c_str(), &info) != 0) return {false, false, 0};
-    const bool isWritable = (info.f_flag & ST_RDONLY) == 0 && ::access(workspace.c_str(), W_OK | X_OK) == 0;
-    return {true, isWritable, std::uint64_t(info.f_bavail) * info.f_frsize};
+    DiskRoom room{true, (info.f_flag & ST_RDONLY) == 0 && ::access(workspace.c_str(), W_OK | X_OK) == 0, std::uint64_t(info.f_bavail) * info.f_frsize};
+    if (const Descriptor made(::open(workspace.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)); made) return room;
+    if (errno == EROFS || errno == EACCES || errno == EPERM) room.isWritable = false;
+    if ((errno == ENOSPC || errno == EDQUOT) && room.freeBytes >= kLeastForSession) room.hasInodes = false;   // anything else: it has no such files
+    return room;
 }
 
 /// What a folder takes on the disk, links not followed, one of its folders left out.
@@ -92,7 +98,7 @@ DiskOutlook outlookFrom(const DiskRoom& room, const std::vector<RunWrites>& runs
     const double left = static_cast<double>(room.freeBytes) - static_cast<double>(toCome);
     if (toCome > 0 && left <= 0) out.hoursLeft = 0;
     else if (out.bytesPerHour > 0) out.hoursLeft = left / out.bytesPerHour;
-    out.kind = !room.isThere ? Kind::Gone : !room.isWritable ? Kind::ReadOnly : out.nextSave > 0 || room.freeBytes < kLeastForSession ? Kind::Full
+    out.kind = !room.isThere ? Kind::Gone : !room.isWritable ? Kind::ReadOnly : !room.hasInodes ? Kind::NoInodes : out.nextSave > 0 || room.freeBytes < kLeastForSession ? Kind::Full
              : out.hoursLeft && *out.hoursLeft < kWarnHours ? Kind::Filling : Kind::Fine;
     return out;
 }
@@ -113,6 +119,7 @@ std::string outlookText(const DiskOutlook& outlook, const stdfs::path& workspace
         case DiskOutlook::Kind::Fine: return {};
         case DiskOutlook::Kind::Gone: return place + " is not there any more";
         case DiskOutlook::Kind::ReadOnly: return place + " cannot be written: no run can start or save there";
+        case DiskOutlook::Kind::NoInodes: return "The disk of " + place + " has no inodes left (" + free + " free): no run can start or save there until files are removed";
         case DiskOutlook::Kind::Full:
             return "The disk of " + place + " is full (" + free + " free): "
                    + (outlook.nextSave > 0 ? "runs there cannot save, the next checkpoint needs " + diskText(outlook.nextSave) : "no run can start there");

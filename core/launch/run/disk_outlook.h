@@ -17,8 +17,9 @@ namespace lathe::launch {
 
 struct DiskRoom {
     bool isThere = true;       ///< the folder exists
-    bool isWritable = true;    ///< neither mounted read-only nor closed to this user
+    bool isWritable = true;    ///< neither mounted read-only, turned so by an error, nor closed to this user
     std::uint64_t freeBytes = 0;
+    bool hasInodes = true;     ///< a file can be made
 };
 
 struct RunWrites {
@@ -28,7 +29,7 @@ struct RunWrites {
 };
 
 struct DiskOutlook {
-    enum class Kind { Fine, Filling, Full, ReadOnly, Gone };
+    enum class Kind { Fine, Filling, Full, NoInodes, ReadOnly, Gone };
     Kind kind = Kind::Fine;
     std::uint64_t freeBytes = 0;
     double bytesPerHour = 0;              ///< all runs that are up here
@@ -43,6 +44,8 @@ inline constexpr std::uint64_t kLeastForSession = 4'000'000;
 /// Told as filling when it is full within this time.
 inline constexpr double kWarnHours = 24;
 
+/// What the disk says, and whether a file without a name can be made on it: a disk that turned read-only after an error says
+/// otherwise that it can be written.
 DiskRoom roomOf(const std::filesystem::path& workspace);
 RunWrites writesOf(const rundir::RunFolder& run);
 /// RunWrites::nextSave alone, without a walk through the run's folder.

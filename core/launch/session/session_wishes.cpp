@@ -70,9 +70,18 @@ Reply SessionWishes::save() {
     return asked({0, true, m_running.isProgram() ? "The script is asked to save" : "Saves after this update", {}});
 }
 
-/// Its disk says that it can be written and has room, which need not be so.
-std::string SessionWishes::whyNoneCouldBegin() const {
+/// Where that is plain, and something would be lost by it; or empty.
+std::string SessionWishes::whyItCannotSave() const {
     constexpr std::size_t kFiles = 8;   // tensors in their files, and what describes them
+    const live::Phase phase = m_running.beat().phase;
+    const bool standsStill = phase == live::Phase::Paused || phase < live::Phase::FirstUpdate;
+    if (standsStill && m_recorder.book().lastStep() <= m_checkpoints.safe().step) return {};   // all is saved
+    const DiskRoom room = roomOf(m_run.checkpoints());
+    if (!room.isThere) return {};
+    if (!room.isWritable) return "its disk cannot be written";
+    const std::uint64_t needed = nextSaveOf(m_run);
+    const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_recorder.book().lastSaveProblem().empty();
+    if (isFull) return "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")";
     const auto tried = rundir::tryBeginning(FileSystem::real(), m_run.checkpoints(), kFiles);
     return tried ? std::string() : "no checkpoint can be begun: " + tried.error().sentence;
 }
@@ -80,17 +89,9 @@ std::string SessionWishes::whyNoneCouldBegin() const {
 /// Where it is plain that it could not save as it leaves. A sentence with what to do, or empty.
 std::string SessionWishes::whatAStopWouldLose() const {
     if (m_running.isProgram() || m_control.stop != Control::Stop::None) return {};
-    const live::Phase phase = m_running.beat().phase;
-    const bool standsStill = phase == live::Phase::Paused || phase < live::Phase::FirstUpdate;
-    if (standsStill && m_recorder.book().lastStep() <= m_checkpoints.safe().step) return {};   // all is saved
-    const DiskRoom room = roomOf(m_run.checkpoints());
-    const std::uint64_t needed = nextSaveOf(m_run);
-    const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_recorder.book().lastSaveProblem().empty();
-    const std::string what = !room.isThere ? "" : !room.isWritable ? "its disk cannot be written"
-                             : isFull ? "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")"
-                                      : whyNoneCouldBegin();
-    if (what.empty()) return {};
-    return "It cannot save as it stops, since " + what + ", so it goes on. Mend that and stop it again, or leave without saving: lathe-trainer stop " + m_run.name() + " --discard";
+    const std::string why = whyItCannotSave();
+    if (why.empty()) return {};
+    return "It cannot save as it stops, since " + why + ", so it goes on. Mend that and stop it again, or leave without saving: lathe-trainer stop " + m_run.name() + " --discard";
 }
 
 /// Told by the next tell().
@@ -133,6 +134,8 @@ Reply SessionWishes::release() {
     if (isStopping()) return refused("This run is stopping");
     if (m_running.isProgram()) return refused(std::string(kOwnCheckpoints) + "; stop it instead, or pause it where it is");
     if (m_releaseAfter) return {0, true, "Saves, and lets its memory go then", {}};
+    if (const std::string why = whyItCannotSave(); !why.empty())
+        return refused("It cannot save, since " + why + ", so its memory is not let go. Mend that, or pause it with its memory: lathe-trainer pause " + m_run.name());
     m_releaseAfter = m_recorder.book().saves();
     m_failedBefore = m_recorder.book().failedSaves();
     if (!m_control.pause) m_pauseWhy = "Paused on request";

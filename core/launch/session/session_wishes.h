@@ -58,7 +58,7 @@ private:
     live::Reply asked(live::Reply reply);
     void beginStop(live::Control::Stop wish, bool listens = true);
     std::string whatAStopWouldLose() const;
-    std::string whyNoneCouldBegin() const;
+    std::string whyItCannotSave() const;
     std::string stoppingText() const;       ///< empty where nothing stops it
     void tell();
     void releaseOnceSaved();
