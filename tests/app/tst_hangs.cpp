@@ -1,5 +1,4 @@
 // labels: process fault
-// timeout: 120
 // Ranks that hang in a real run: named in time, with the stacks of all, and ended where that is wished (RELIABILITY F22, R5).
 #include "trainer_process.h"
 

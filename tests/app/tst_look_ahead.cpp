@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // What is told beforehand is what happens: check and run refuse alike, before there is a run; a dry run of going on says what
 // the real one does, also where data and plug-ins have changed since.
 #include "trainer_process.h"

@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 120
 // Memory that runs out while a real worker trains: what is written down, what is said to help, and that it helps.
 #include "trainer_process.h"
 

@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // A trial of everything: fast_dev_run of the flat form, and check --dry-run.
 #include "base/file_system.h"
 #include "store/run_store.h"

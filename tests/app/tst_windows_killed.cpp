@@ -1,5 +1,4 @@
 // labels: process gui
-// timeout: 180
 // The real window program on a live run: two of them at once, killed while they watch.
 #include "trainer_process.h"
 

@@ -1,5 +1,4 @@
 // labels: process fault
-// timeout: 180
 // RELIABILITY F8, F10: a run's folder is taken away and a link put in its place; a disk that has room but no inodes.
 #include "supervised.h"
 

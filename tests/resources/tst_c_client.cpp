@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 200
 // resources/c/lathe.h, built as C99 and as C++, against the recorder's own code.
 #include "program_host.h"
 #include "trainer_process.h"

@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 200
 // resources/python/lathe.py in a real interpreter, against the recorder's own code.
 #include "patience.h"
 #include "program_host.h"

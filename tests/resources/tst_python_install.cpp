@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 200
 // resources/python installed with pip as a user would, into a fresh environment and without a network.
 #include "program_host.h"
 #include "python.h"

@@ -1,5 +1,4 @@
 // labels: gui
-// timeout: 120
 // The charts of a run and of several, fed by live handles: what arrives is drawn, branches and events are told apart.
 #include "fixture_run.h"
 

@@ -1,5 +1,4 @@
 // labels: gui
-// timeout: 180
 // Item models over fixture runs, each watched by QAbstractItemModelTester.
 #include "fixture_run.h"
 

@@ -1,5 +1,4 @@
 // labels: gui
-// timeout: 180
 // What a run recorded beside its curves, in the real window: by mouse and keyboard, while it grows, and where it is damaged.
 #include "fixture_run.h"
 #include "window_bench.h"

@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // The live handle on a run: history, shared memory, refill when lapped, requests, restart of the window. Rings are written
 // by threads and by a second process.
 #include "fixture_run.h"

@@ -1,5 +1,4 @@
 // labels: gui
-// timeout: 240
 // The real window by mouse and keyboard, on run folders as a trainer leaves them.
 #include "stand_in_worker.h"
 #include "window_runs.h"

@@ -1,5 +1,4 @@
 // labels: gui
-// timeout: 240
 // What becomes of runs in the real window: how they stop, pause, end, hang, run out of memory or disk, and go to the trash.
 #include "window_runs.h"
 

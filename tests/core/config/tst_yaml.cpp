@@ -1,5 +1,4 @@
 // What is not a configuration gives a sentence, at once, whatever it is.
-// timeout: 20
 #include "config/config.h"
 #include "config/yaml_tree.h"
 

@@ -1,5 +1,4 @@
 // labels: fast
-// timeout: 60
 // What ended while nobody looked: which runs, in which words, since when.
 #include "base/clock.h"
 #include "base/file_system.h"

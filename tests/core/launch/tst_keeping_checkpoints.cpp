@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // Checkpoints of runs under a real supervisor: what is re-read in the background, said when it is damaged, kept and removed.
 #include "base/clock.h"
 #include "rundir/checkpoint_manifest.h"

@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 120
 // What becomes of a run in the background at log-out: the decision over what a system can say, and the units that are asked
 // for, with stand-ins for systemd's programs.
 #include "base/file_system.h"

@@ -1,5 +1,4 @@
 // labels: fast
-// timeout: 60
 #include "launch/verbs/scratch.h"
 
 #include "base/file_system.h"

@@ -1,5 +1,4 @@
 // labels: fast
-// timeout: 60
 // The table of endings: every combination of what is written, what lives and how the processes ended, against rules that
 // are read from top to bottom.
 #include "base/exit_code.h"

@@ -1,5 +1,4 @@
 // labels: fast
-// timeout: 120
 // What a supervisor leaves that was lost while it ended a session, and how it is settled: every session has an end, and
 // nothing that was trained is told as never begun.
 #include "failing_file_system.h"

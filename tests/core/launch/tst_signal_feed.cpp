@@ -1,5 +1,4 @@
 // labels: fast
-// timeout: 30
 #include "launch/process/signal_feed.h"
 
 #include <QtTest/QTest>

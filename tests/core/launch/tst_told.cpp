@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // What the terminal tells of a run: its events, its checkpoints by any name, one update of its own configuration, and what
 // could not be done.
 #include "trainer_process.h"

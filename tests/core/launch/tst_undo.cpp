@@ -1,5 +1,4 @@
 // labels: process
-// timeout: 180
 // A roll-back that fails before its first update leaves the run where it was: line, checkpoints, settings and counters.
 #include "launch/run/checkpoint_choice.h"
 #include "launch/run/run_settings.h"

@@ -1,5 +1,4 @@
 // labels: process slow
-// timeout: 240
 // A recorder that is killed at any moment, and readers beside a recorder that works: in threads and in other processes.
 #include "ring_script.h"
 #include "store/run_store.h"
