@@ -66,7 +66,7 @@ private Q_SLOTS:
             ::kill(static_cast<pid_t>(process->processId()), SIGINT);
             if (i == 0) QVERIFY(eventually([&] { return !eventsOf(run, "stop_asked").empty(); }, 60'000));
         }
-        Workspace::finish(*process, 60'000);
+        Workspace::finish(*process);
         const auto record = rundir::readSession(run, rundir::newestSession(run)).value();
         QVERIFY2(record.why.starts_with("Rank 1: "), record.why.c_str());
     }
@@ -88,7 +88,7 @@ private Q_SLOTS:
     // all ranks say where they are, also the one that sleeps
     void sleepingRankIsNamedWithItsStackAndEnded() {
         auto process = started({"plugins.hungry.sleep_at=1000", "plugins.hungry.on_rank=1", "parallel.wait_seconds=4", "guard.on_hang=stop"});
-        const Answer answer = Workspace::finish(*process, 60'000);
+        const Answer answer = Workspace::finish(*process);
         QCOMPARE(answer.code, static_cast<int>(ExitCode::Interrupted));
         const rundir::RunFolder run = m_work->latest();
         QVERIFY(!eventsOf(run, "hang").empty());

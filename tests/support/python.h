@@ -42,7 +42,7 @@ public:
         return test::eventually([this] { return m_process.canReadLine(); });
     }
     void write(const char* text) { m_process.write(text); }
-    test::Answer finish(int milliseconds = 60'000) { return test::Workspace::finish(m_process, milliseconds); }
+    test::Answer finish(int milliseconds = 240'000) { return test::Workspace::finish(m_process, milliseconds); }
 
 private:
     QProcess m_process;

@@ -66,7 +66,7 @@ public:
         return process;
     }
 
-    static Answer finish(QProcess& process, int milliseconds = 60'000) {
+    static Answer finish(QProcess& process, int milliseconds = 240'000) {
         Answer answer;
         if (!process.waitForFinished(milliseconds)) {
             process.kill();
@@ -79,7 +79,7 @@ public:
         return answer;
     }
 
-    Answer ask(const QStringList& words, int milliseconds = 60'000) const { return finish(*start(words), milliseconds); }
+    Answer ask(const QStringList& words, int milliseconds = 240'000) const { return finish(*start(words), milliseconds); }
 
     rundir::RunFolder latest() const { return rundir::listRuns(folder()).at(0); }
 
