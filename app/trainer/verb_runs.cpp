@@ -91,7 +91,7 @@ ExitCode runs(const Options& options) {
               + padded(bestText(row), 24) + cell(row, "created"));
     for (const json& row : list) {
         if (row.contains("problem")) tell(row["problem"].get<std::string>());
-        else if (row["state"] == "lost" || (row["state"] == "paused" && !row["why"].get<std::string>().empty())) tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
+        else if (const auto state = rundir::stateFrom(row["state"].get<std::string>()); (row["state"] == "lost" || (state && rundir::isAlive(*state))) && !row["why"].get<std::string>().empty()) tell(row["name"].get<std::string>() + ": " + row["why"].get<std::string>());
     }
     const auto workspace = workspaceOf(options);
     if (const std::string disk = launch::outlookText(launch::diskOutlook(workspace), workspace); !disk.empty()) tell(disk);

@@ -347,6 +347,10 @@
                 <numerusform>上个检查点 %1 · %Ln 次更新未保存</numerusform>
             </translation>
         </message>
+        <message>
+            <source>does not get on</source>
+            <translation>停滞</translation>
+        </message>
     </context>
     <context>
         <name>RunState</name>
@@ -405,6 +409,14 @@
         <message>
             <source>Lost</source>
             <translation>失联</translation>
+        </message>
+        <message>
+            <source>Hangs</source>
+            <translation>停滞</translation>
+        </message>
+        <message>
+            <source>Not recorded</source>
+            <translation>未记录</translation>
         </message>
     </context>
     <context>
@@ -1171,6 +1183,46 @@
         <message>
             <source>%1 steps are planned</source>
             <translation>计划 %1 步</translation>
+        </message>
+        <message>
+            <source>Nothing is recorded, since its supervisor stands still: %1</source>
+            <translation>监管进程已停住，因此什么都没有记录：%1</translation>
+        </message>
+        <message>
+            <source>Rank %1 gives no sign of life in %2, update %3</source>
+            <translation>Rank %1 无响应（%2，更新 %3）</translation>
+        </message>
+        <message>
+            <source>Rank %1 gives no sign of life in %2</source>
+            <translation>Rank %1 无响应（%2）</translation>
+        </message>
+        <message>
+            <source>Rank %1 does not get on in %2, update %3</source>
+            <translation>Rank %1 停滞（%2，更新 %3）</translation>
+        </message>
+        <message>
+            <source>Rank %1 does not get on in %2</source>
+            <translation>Rank %1 停滞（%2）</translation>
+        </message>
+        <message>
+            <source>The worker gives no sign of life in %1, update %2</source>
+            <translation>工作进程无响应（%1，更新 %2）</translation>
+        </message>
+        <message>
+            <source>The worker gives no sign of life in %1</source>
+            <translation>工作进程无响应（%1）</translation>
+        </message>
+        <message>
+            <source>The worker does not get on in %1, update %2</source>
+            <translation>工作进程停滞（%1，更新 %2）</translation>
+        </message>
+        <message>
+            <source>The worker does not get on in %1</source>
+            <translation>工作进程停滞（%1）</translation>
+        </message>
+        <message>
+            <source>The ranks wait for one another</source>
+            <translation>各 rank 互相等待</translation>
         </message>
     </context>
     <context>
@@ -3111,6 +3163,10 @@
             <source>It has no checkpoint that can be used. Run again starts it anew.</source>
             <translation>没有可用的检查点。“再次运行”会重新开始。</translation>
         </message>
+        <message>
+            <source>Ends what its lost supervisor left</source>
+            <translation>结束丢失的监管进程留下的进程</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunBanner</name>
@@ -3449,6 +3505,22 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Put in the queue</source>
             <translation>放入队列</translation>
+        </message>
+        <message>
+            <source>%1 has ended meanwhile.</source>
+            <translation>%1 在此期间已结束。</translation>
+        </message>
+        <message>
+            <source>Its supervisor was lost, so nothing is recorded any more. What it ran saves and leaves by itself, and is ended by force where it does not; Continue goes on from the newest checkpoint.</source>
+            <translation>监管进程已丢失，因此不再记录任何内容。其运行的进程会自行保存并退出，若不退出则被强制结束；“继续”将从最新的检查点接着进行。</translation>
+        </message>
+        <message>
+            <source>%1 is told to leave, which may take a minute.</source>
+            <translation>已通知 %1 退出，可能需要一分钟。</translation>
+        </message>
+        <message>
+            <source>%1 has ended.</source>
+            <translation>%1 已结束。</translation>
         </message>
     </context>
     <context>

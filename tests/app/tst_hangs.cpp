@@ -42,6 +42,9 @@ private Q_SLOTS:
         const std::int64_t before = Clock::system().wallNs();
         ::kill(pidOf(run, 1), SIGSTOP);
         QVERIFY(eventually([&] { return !eventsOf(run, "stacks").empty(); }, 60'000));
+        const auto told = [&run] { return rundir::readSummary(run)->why; };   // what every list of runs reads
+        QVERIFY(eventually([&] { return told().starts_with("Rank 1 gives no sign of life in "); }, 60'000));
+        QVERIFY(m_work->ask({"runs"}).err.find("Rank 1 gives no sign of life in ") != std::string::npos);
         ::kill(pidOf(run, 1), SIGCONT);
         const store::EventRow hang = eventsOf(run, "hang").at(0);
         const double seconds = double(hang.event.wallNs - before) / 1e9;
@@ -53,6 +56,7 @@ private Q_SLOTS:
         QVERIFY2(ranks[1]["note"].get<std::string>().find("kill -CONT") != std::string::npos && ranks[1]["stack"].empty(), ranks.dump().c_str());
         QVERIFY2(ranks[0]["stack"].size() > 5 && ranks[0]["stack"].dump().find("lathe::engine::Trainer::run()") != std::string::npos, ranks.dump().c_str());
         QVERIFY(eventually([&] { return !eventsOf(run, "hang_over").empty(); }, 60'000));
+        QVERIFY(eventually([&] { return told().empty(); }, 60'000));
         end(*process, run);
     }
 

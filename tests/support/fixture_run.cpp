@@ -194,9 +194,17 @@ LiveSession::LiveSession(const rundir::RunFolder& folder, int session, std::size
     });
 }
 
-LiveSession::~LiveSession() {
+void LiveSession::loseSupervisor() {
+    m_workersLock = need(rundir::RunLock::acquire(m_folder.workersLock(), true));
     m_stop = true;
     m_thread.join();
+    m_server.reset();
+    m_lock.reset();
+}
+
+LiveSession::~LiveSession() {
+    m_stop = true;
+    if (m_thread.joinable()) m_thread.join();
     m_server.reset();
     static_cast<void>(rundir::removeLive(FileSystem::real(), m_folder));
 }

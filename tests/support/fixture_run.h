@@ -78,11 +78,13 @@ public:
     void setReply(const std::string& text, bool ok);
     /// What it answers to whoever asks how it stands: a JSON object.
     void setStatus(const std::string& json);
+    /// Leaves as a supervisor that was killed does: what it ran lives on, with its segment.
+    void loseSupervisor();
 
 private:
     rundir::RunFolder m_folder;
     int m_session;
-    std::optional<rundir::RunLock> m_lock;
+    std::optional<rundir::RunLock> m_lock, m_workersLock;
     std::unique_ptr<live::Segment> m_segment;
     std::optional<live::RingReader> m_recorder;
     std::unique_ptr<live::ControlServer> m_server;

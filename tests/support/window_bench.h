@@ -28,6 +28,7 @@ namespace lathe::tests {
 class AnsweringPrompts : public pages::Prompts {
 public:
     void ask(QObject*, const pages::Question& question, std::function<void(int)> answer) override {
+        asked.push_back(question);
         questions << question.title + QLatin1Char('\n') + question.text;
         const int choice = choices.empty() ? -1 : choices.front();
         if (!choices.empty()) choices.pop_front();
@@ -50,6 +51,7 @@ public:
         answer(chosen);
     }
 
+    std::vector<pages::Question> asked;
     std::deque<int> choices;
     std::deque<pages::SheetAnswer> sheets;
     std::deque<QString> texts;

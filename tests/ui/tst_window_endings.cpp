@@ -5,19 +5,25 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "form/form_model.h"
+#include "launch/process/identity.h"
+#include "launch/run/standing.h"
+#include "models/runs_model.h"
 #include "pages/new_run_page.h"
 #include "pages/runs_page.h"
 #include "shell/message_bar.h"
 #include "theme/parts.h"
 
+#include <QDialog>
 #include <QLabel>
 #include <QLocale>
 #include <QMenu>
+#include <QProcess>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
 
+#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,6 +45,24 @@ class TestWindowEndings : public QObject {
     QTableView* table() const { return m_bench->find<QTableView>("runsTable"); }
     QLabel* label(const char* name) const { return m_bench->find<QLabel>(name); }
     QString message() const { return m_bench->window->messages().text(); }
+    /// How the first row of the list stands: its word, and its sentence.
+    QString listed() const {
+        const QModelIndex state = m_bench->window->runsPage().model().index(0, models::RunsModel::State);
+        return state.data(Qt::AccessibleTextRole).toString() + QStringLiteral(": ") + state.data(models::RunsModel::WhyRole).toString();
+    }
+    /// A run that trains, as far as files tell; `update` of 900 are made.
+    std::unique_ptr<FixtureRun> runThatIsUp(std::int64_t update = 120) {
+        auto run = std::make_unique<FixtureRun>(m_bench->workspace(), "live", yamlOf());
+        run->beginSession(1);
+        for (std::int64_t i = 1; i <= update; ++i) run->points(i, {{"train/loss", 1.0}, {"train/samples_per_second", 1000}});
+        run->flush();
+        run->summary([update](rundir::Summary& summary) {
+            summary.state = rundir::State::Running;
+            summary.counters.globalStep = GlobalStep(update);
+            summary.plannedUpdates = 900;
+        });
+        return run;
+    }
     void waitForRuns(int count) { QTRY_COMPARE(m_bench->window->runsPage().model().rowCount(), count); }
 
 private Q_SLOTS:
@@ -200,6 +224,132 @@ private Q_SLOTS:
         QTRY_COMPARE(subtitle->fullText(), QStringLiteral("rank 1 silent for 12 s in reduce gradients, update 121"));
         live.setStatus("{}");
         QTRY_COMPARE(subtitle->fullText(), QString());
+        run.closeWriter();
+    }
+    void aRunThatHangsIsToldInListAndRailAndPromisesNothing() {
+        const auto run = runThatIsUp();
+        LiveSession live(run->folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 120);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        const auto* session = window.runPage().session().get();
+        QTRY_VERIFY(session->eta().seconds.has_value() && session->eta().updatesPerSecond.has_value());
+        const auto hangs = [&](const char* why) {
+            run->summary([&](rundir::Summary& summary) {
+                summary.state = rundir::State::Running;
+                summary.why = why;
+                summary.counters.globalStep = GlobalStep(120);
+                summary.plannedUpdates = 900;
+            });
+            live.setStatus(*why == 0 ? "{}" : "{\"hang\": {\"rank\": 0, \"silent\": true, \"seconds\": 12.4, \"place\": \"forward and backward\", \"update\": 121}}");
+            live.beat(live::Phase::Training, 0, 0, 120);
+        };
+        hangs("The worker gives no sign of life in forward and backward, update 121");
+        QTRY_COMPARE(listed(), QStringLiteral("Hangs: The worker gives no sign of life in forward and backward, update 121"));
+        QTRY_COMPARE(m_bench->find<QToolButton>("railRun")->accessibleDescription(), listed());
+        QTRY_COMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Hangs"));
+        QCOMPARE(session->eta().text(), QString());
+        QVERIFY(!session->eta().updatesPerSecond);
+        hangs("");
+        QTRY_COMPARE(listed(), QStringLiteral("Running: "));
+        QTRY_COMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Running"));
+        QTRY_VERIFY(session->eta().seconds.has_value());
+        run->closeWriter();
+    }
+    void aLostSupervisorIsToldAsEverywhereAndWhatItLeftIsEnded() {
+        const auto run = runThatIsUp();
+        LiveSession live(run->folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 120);
+        m_bench->useScript(QStringLiteral("{\"ok\": true}"), 7);   // as a run that was interrupted ends
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        const auto* session = window.runPage().session().get();
+        QTRY_VERIFY(session->eta().seconds.has_value());
+        live.loseSupervisor();
+        const QString sentence = QString::fromStdString(launch::standingOf(run->folder()).why);
+        QVERIFY2(sentence.startsWith(QStringLiteral("Its supervisor was lost")), qPrintable(sentence));
+        QTRY_COMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Stopping"));
+        QCOMPARE(m_bench->find<theme::ElidedLabel>("subtitle")->fullText(), sentence);
+        QTRY_COMPARE(label("runBannerText")->text(), sentence);
+        QVERIFY(session->eta().text().isEmpty() && !m_bench->find<QPushButton>("pauseRun")->isVisible());
+        auto* stop = m_bench->find<QPushButton>("stopRun");
+        QTRY_VERIFY(stop->isEnabled() && stop->text() == QStringLiteral("Stop…"));
+        m_bench->prompts.choices = {1};
+        m_bench->click<QPushButton>("stopRun");
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("stop ") + keyOf(*run)), qPrintable(m_bench->called()));
+        QTRY_COMPARE(message(), QStringLiteral("live has ended."));
+        run->closeWriter();
+    }
+    void aSupervisorThatStandsStillIsTold() {
+        const auto run = runThatIsUp();
+        LiveSession live(run->folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 120);
+        QProcess supervisor;
+        supervisor.start(QStringLiteral("sleep"), {QStringLiteral("1000")});
+        QVERIFY(supervisor.waitForStarted());
+        auto record = rundir::readLive(run->folder());
+        QVERIFY(record.ok() && *record);
+        (*record)->supervisor = launch::identityOf(supervisor.processId(), "token").value();
+        QVERIFY(rundir::writeLive(FileSystem::real(), run->folder(), **record).ok());
+        ::kill(pid_t(supervisor.processId()), SIGSTOP);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        const QString begin = QStringLiteral("Nothing is recorded, since its supervisor stands still: process %1 is stopped").arg(supervisor.processId());
+        QTRY_VERIFY2(listed().startsWith(QStringLiteral("Not recorded: ") + begin), qPrintable(listed()));
+        QTRY_VERIFY2(label("runBannerText")->text().startsWith(begin), qPrintable(label("runBannerText")->text()));
+        QCOMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Not recorded"));
+        ::kill(pid_t(supervisor.processId()), SIGCONT);
+        QTRY_COMPARE(listed(), QStringLiteral("Running: "));
+        QTRY_VERIFY(!m_bench->find<QFrame>("runBanner")->isVisible());
+        supervisor.kill();
+        supervisor.waitForFinished();
+        run->closeWriter();
+    }
+    void theQuestionWhetherToStopFollowsTheRun() {
+        const auto run = runThatIsUp();
+        auto live = std::make_unique<LiveSession>(run->folder(), 1);
+        live->beat(live::Phase::Training, 0, 0, 120);
+        live->setStatus("{\"unsaved\": {\"updates\": 9231, \"seconds\": 17}}");
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(*run));
+        QTRY_VERIFY(m_bench->find<QPushButton>("stopRun")->isEnabled() && window.runPage().session()->unsaved());
+        m_bench->click<QPushButton>("stopRun");
+        QCOMPARE(m_bench->prompts.asked.size(), std::size_t(1));
+        std::optional<int> chosen;
+        pages::DialogPrompts().ask(&window, m_bench->prompts.asked.back(), [&](int choice) { chosen = choice; });
+        auto* dialog = m_bench->find<QDialog>("prompt");
+        auto* text = dialog->findChild<QLabel*>(QStringLiteral("promptQuestion"));
+        QVERIFY2(text->text().contains(QLocale().toString(9231)), qPrintable(text->text()));
+        live->setStatus("{\"unsaved\": {\"updates\": 18765, \"seconds\": 37}}");
+        QTRY_VERIFY2(text->text().contains(QLocale().toString(18765)), qPrintable(text->text()));
+        QVERIFY(!chosen);
+        run->endSession(rundir::State::Completed, "Finished");
+        run->summary([](rundir::Summary& summary) { summary.state = rundir::State::Completed; });
+        live.reset();
+        QTRY_VERIFY(chosen == -1);   // there is nothing to stop any more
+        run->closeWriter();
+    }
+    void beforeThePlanIsKnownNothingIsSaidOfTheEnd() {
+        FixtureRun run(m_bench->workspace(), "live", yamlOf());
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Starting; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::LoadingData, 1, 10);
+        auto& window = open();
+        waitForRuns(1);
+        window.openRun(keyOf(run));
+        auto *step = m_bench->find<theme::Metric>("metricStep"), *best = m_bench->find<theme::Metric>("metricBest");
+        QTRY_COMPARE(m_bench->find<theme::Pill>("statePill")->word(), QStringLiteral("Starting"));
+        QTRY_COMPARE(step->value(), QStringLiteral("0"));
+        QCOMPARE(step->below() + best->below(), QString());
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        live.beat(live::Phase::Training, 0, 0, 1);
+        QTRY_COMPARE(step->below(), QStringLiteral("no end planned"));
+        QTRY_COMPARE(best->below(), QStringLiteral("none yet"));
         run.closeWriter();
     }
     void whatWentToTheTrashComesBackWithOneClick() {

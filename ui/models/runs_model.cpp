@@ -277,12 +277,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case Qt::DisplayRole: return display(run, index.column());
     case Qt::ToolTipRole: return theme::plainTip(toolTip(run, index.column()));
-    case Qt::AccessibleTextRole: return index.column() == State ? QVariant(session::stateWord(run.state)) : QVariant();
+    case Qt::AccessibleTextRole: return index.column() == State ? QVariant(session::stateWord(run.state, run.snag)) : QVariant();
     case Qt::AccessibleDescriptionRole: return index.column() == State ? QVariant(run.why) : QVariant();
     case Qt::TextAlignmentRole: return alignment(index.column());
     case Qt::CheckStateRole: return index.column() == Name ? QVariant(m_checked.contains(toQt(run.folder)) ? Qt::Checked : Qt::Unchecked) : QVariant();
     case FolderRole: return toQt(run.folder);
     case StateRole: return int(run.state);
+    case SnagRole: return int(run.snag);
     case FractionRole: return fractionOf(run);
     case SparklineRole: {
         QVector<QPointF> points;

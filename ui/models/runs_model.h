@@ -19,6 +19,7 @@ public:
     enum Role {
         FolderRole = Qt::UserRole + 1,  ///< QString
         StateRole,                      ///< int of rundir::State
+        SnagRole,                       ///< int of session::Snag
         FractionRole,                   ///< 0..1, or -1 where no end is planned
         SparklineRole,                  ///< QVector<QPointF>: (step, loss); NaN kept
         MetricHigherIsBetterRole,       ///< bool

@@ -252,7 +252,7 @@ void ComparePage::fillList() {
             line->setSpacing(8);
             auto* chip = new theme::Pill;
             chip->setObjectName(QStringLiteral("compareState%1").arg(i));
-            chip->setState(stateWord(entry->state), stateTone(entry->state));
+            chip->setState(stateWord(entry->state, entry->snag), stateTone(entry->state, entry->snag));
             chip->setToolTip(theme::plainTip(entry->why));
             chip->setAccessibleDescription(entry->why);
             line->addWidget(chip);

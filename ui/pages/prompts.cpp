@@ -8,12 +8,13 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPointer>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace lathe::pages {
 namespace {
 
-constexpr int kDialogWidth = 460;
+constexpr int kDialogWidth = 460, kFollowMs = 250;
 
 QWidget* windowOf(QObject* context) {
     auto* widget = qobject_cast<QWidget*>(context);
@@ -49,6 +50,16 @@ QPushButton* choiceButton(const Choice& choice) {
     return button;
 }
 
+/// What it tells changes while it is open; where there is nothing to ask any more it closes without a choice.
+void follow(QDialog* dialog, QLabel* text, const std::function<std::optional<QString>()>& now) {
+    auto* timer = new QTimer(dialog);
+    QObject::connect(timer, &QTimer::timeout, dialog, [dialog, text, now] {
+        if (const auto words = now()) text->setText(*words);
+        else dialog->reject();
+    });
+    timer->start(kFollowMs);
+}
+
 }  // namespace
 
 void DialogPrompts::ask(QObject* context, const Question& question, std::function<void(int)> answer) {
@@ -58,6 +69,8 @@ void DialogPrompts::ask(QObject* context, const Question& question, std::functio
     text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(text);
+    text->setObjectName(QStringLiteral("promptQuestion"));
+    if (question.now) follow(dialog, text, question.now);
     column->addSpacing(6);
     auto* row = new QHBoxLayout;
     row->addStretch();

@@ -25,6 +25,7 @@ struct Question {
     QString title;
     QString text;                 ///< plain text, paragraphs parted by empty lines
     std::vector<Choice> choices;  ///< left to right; closing the dialog is no choice
+    std::function<std::optional<QString>()> now = {};   ///< the text as it is by now; nothing: there is nothing to ask any more
 };
 
 struct TextQuestion {

@@ -99,6 +99,11 @@ void RunActions::refresh() {
         m_stop->setEnabled(canHurry);
         m_stop->setToolTip(canHurry ? tr("Does not wait for what is being saved") : !stage ? ending : tr("It is told to leave already, and ends by force where it does not."));
     }
+    if (now.snag == session::Snag::Unsupervised) {
+        m_stop->setText(tr("Stop…"));
+        m_stop->setEnabled(true);
+        m_stop->setToolTip(tr("Ends what its lost supervisor left"));
+    }
     if (queued) {
         m_stop->setEnabled(true);
         m_stop->setToolTip(tr("Takes the run out of the queue; it does not start"));
@@ -144,6 +149,7 @@ void RunActions::togglePause() {
 }
 
 void RunActions::stop() {
+    if (m_session && m_session->standing().snag == session::Snag::Unsupervised) return m_verbs.stopLeft(*m_session);
     if (m_session && m_session->isAlive()) m_session->stopStage() ? m_verbs.stopAtOnce(*m_session) : m_verbs.stop(*m_session);
     if (m_session && m_session->standing().state == rundir::State::Queued) m_verbs.takeOutOfQueue(m_session->id(), m_session->name());
 }

@@ -52,6 +52,8 @@ void RunBanner::show(const session::RunSession& session, const QString& waits) {
         text = waits.isEmpty() ? now.why : waits;
     } else if (bad) {
         text = now.why.isEmpty() ? stateWord(now.state) : stateWord(now.state) + QStringLiteral(": ") + now.why;
+    } else if (now.snag == session::Snag::NotRecorded || now.snag == session::Snag::Unsupervised) {
+        text = now.why;
     } else if (rundir::isAlive(now.state) && !curves) {
         text = now.phase.words.isEmpty() ? tr("Starting") : now.phase.text();
         text[0] = text[0].toUpper();

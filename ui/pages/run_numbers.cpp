@@ -77,7 +77,7 @@ StripValue stepValue(const session::RunSession& session) {
         const double part = double(step) / double(*planned);
         out.below = Text::tr("of %1 · %2 %").arg(locale.toString(qint64(*planned))).arg(int(part * 100));
         out.fill = std::clamp(part, 0.0, 1.0);
-    } else {
+    } else if (session.isPlanKnown()) {
         out.below = Text::tr("no end planned");
     }
     return out;
@@ -92,6 +92,7 @@ StripValue timeValue(const session::RunSession& session, std::int64_t nowNs) {
     const session::Eta eta = session.eta();
     StripValue out{Text::tr("Time left"), eta.text(), {}};
     if (session.standing().state == rundir::State::Paused) out.below = Text::tr("paused");
+    else if (session.standsStill()) out.below = Text::tr("does not get on");
     else if (eta.seconds) out.below = Text::tr("ends %1").arg(QDateTime::fromMSecsSinceEpoch(nowNs / 1'000'000 + qint64(*eta.seconds * 1000)).toString(QStringLiteral("hh:mm")));
     if (out.value.isEmpty()) out.value = kNothing;
     return out;
@@ -108,7 +109,7 @@ StripValue lossValue(const session::RunSession& session, double smoothing) {
 
 StripValue bestValue(const session::RunSession& session) {
     const auto& best = session.summary().best;
-    if (!best) return {Text::tr("Best evaluation"), kNothing, Text::tr("none yet")};
+    if (!best) return {Text::tr("Best evaluation"), kNothing, session.isPlanKnown() ? Text::tr("none yet") : QString()};
     const bool part = metricWords(best->metric) == QLatin1String("accuracy");
     const QString value = part ? QStringLiteral("%1 %").arg(best->value * 100, 0, 'f', 2) : number(best->value);
     return {Text::tr("Best eval %1").arg(metricWords(best->metric)), value, Text::tr("step %1").arg(QLocale().toString(qint64(best->step)))};
@@ -116,7 +117,7 @@ StripValue bestValue(const session::RunSession& session) {
 
 StripValue speedValue(const session::RunSession& session) {
     const double smoothed = smoothedLatest(session.data(), "train/samples_per_second", 0.9);
-    StripValue out{Text::tr("Samples/s"), std::isnan(smoothed) ? kNothing : number(smoothed), {}};
+    StripValue out{Text::tr("Samples/s"), std::isnan(smoothed) || session.standsStill() ? kNothing : number(smoothed), {}};
     if (const auto rate = session.eta().updatesPerSecond; rate && session.isAlive()) out.below = Text::tr("%1 updates/s").arg(number(*rate));
     return out;
 }

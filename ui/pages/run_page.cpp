@@ -99,8 +99,9 @@ QString RunPage::subtitle() const {
     const bool alive = rundir::isAlive(now.state);
     if (const QString stop = stopText(*m_session); alive && !stop.isEmpty()) parts << stop;
     else if (const QString hang = hangText(*m_session); alive && !hang.isEmpty()) parts << hang;
-    else if (!now.phase.words.isEmpty() && alive) parts << now.phase.text();
-    if ((!alive || now.state == rundir::State::Paused) && !now.why.isEmpty()) parts << now.why;
+    else if (alive && now.snag == session::Snag::None && !now.phase.words.isEmpty()) parts << now.phase.text();
+    const bool told = now.snag == session::Snag::Hangs && !parts.isEmpty();
+    if ((!alive || (now.snag != session::Snag::None && !told) || now.state == rundir::State::Paused) && !now.why.isEmpty()) parts << now.why;
     return parts.join(QStringLiteral(" · "));
 }
 

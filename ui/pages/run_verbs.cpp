@@ -254,39 +254,66 @@ QString RunVerbs::lossText(const session::RunSession& session) {
                                  : tr("%Ln update(s), %1 of work, are lost", nullptr, int(unsaved->updates)).arg(toQt(durationText(unsaved->seconds)));
 }
 
-void RunVerbs::stopAtOnce(session::RunSession& session) {
-    const bool isCommand = kindOf(session.summary()) == RunKind::Command;
-    const Question question{tr("Stop %1 at once?").arg(session.name()),
-                            isCommand ? tr("The script gets less time before it is killed; what it has not saved itself is lost.")
-                                      : tr("It no longer waits for the checkpoint that is being written: %1. What was saved before stays.").arg(lossText(session)),
-                            {{tr("Let it finish"), true}, {tr("Stop at once"), false, true}}};
-    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
-        if (guard && choice == 1 && guard->isAlive()) guard->request(session::RunSession::Request::Discard);
+void RunVerbs::askWhileUp(session::RunSession& session, const QString& title, std::vector<Choice> choices, std::function<QString(const session::RunSession&)> text,
+                          std::function<void(session::RunSession&, int)> answered) {
+    const auto guard = QPointer<session::RunSession>(&session);
+    Question question{title, text(session), std::move(choices)};
+    question.now = [guard, text = std::move(text)] { return guard && guard->isAlive() ? std::optional(text(*guard)) : std::nullopt; };
+    m_context.prompts.ask(m_parent, question, [this, guard, name = session.name(), answered = std::move(answered)](int choice) {
+        if (!guard || !guard->isAlive()) Q_EMIT said(tr("%1 has ended meanwhile.").arg(name));
+        else if (choice >= 0) answered(*guard, choice);
     });
+}
+
+void RunVerbs::stopAtOnce(session::RunSession& session) {
+    const auto text = [](const session::RunSession& now) {
+        return kindOf(now.summary()) == RunKind::Command ? tr("The script gets less time before it is killed; what it has not saved itself is lost.")
+                                                         : tr("It no longer waits for the checkpoint that is being written: %1. What was saved before stays.").arg(lossText(now));
+    };
+    askWhileUp(session, tr("Stop %1 at once?").arg(session.name()), {{tr("Let it finish"), true}, {tr("Stop at once"), false, true}}, text, [](session::RunSession& now, int choice) {
+        if (choice == 1) now.request(session::RunSession::Request::Discard);
+    });
+}
+
+/// Of the second and the third choice: without saving, and with it.
+static void stopAs(session::RunSession& session, int choice) {
+    if (choice == 1) session.request(session::RunSession::Request::Discard);
+    if (choice == 2) session.request(session::RunSession::Request::Stop);
 }
 
 void RunVerbs::stop(session::RunSession& session) {
     if (kindOf(session.summary()) == RunKind::Command) return stopCommand(session);
-    const Question question{tr("Stop %1?").arg(session.name()),
-                            tr("Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.\n\n"
-                               "Discard ends without saving: %1.").arg(lossText(session)),
-                            {{tr("Keep training")}, {tr("Discard"), false, true}, {tr("Stop and save"), true}}};
-    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
-        if (!guard) return;
-        if (choice == 1) guard->request(session::RunSession::Request::Discard);
-        if (choice == 2) guard->request(session::RunSession::Request::Stop);
+    const auto text = [](const session::RunSession& now) {
+        return tr("Stop and save finishes the update under way, writes a checkpoint and ends; Continue goes on from exactly there.\n\n"
+                  "Discard ends without saving: %1.").arg(lossText(now));
+    };
+    askWhileUp(session, tr("Stop %1?").arg(session.name()), {{tr("Keep training")}, {tr("Discard"), false, true}, {tr("Stop and save"), true}}, text, stopAs);
+}
+
+void RunVerbs::stopLeft(session::RunSession& session) {
+    const auto text = [](const session::RunSession&) {
+        return tr("Its supervisor was lost, so nothing is recorded any more. What it ran saves and leaves by itself, and is ended by force where it does not; Continue goes on from the newest checkpoint.");
+    };
+    askWhileUp(session, tr("Stop %1?").arg(session.name()), {{tr("Cancel")}, {tr("Stop"), true}}, text, [this](session::RunSession& now, int choice) {
+        if (choice != 1) return;
+        const QString folder = toQt(now.run().name()), name = now.name();
+        Q_EMIT said(tr("%1 is told to leave, which may take a minute.").arg(name));
+        m_context.replies.await(m_context.launcher.verb({QStringLiteral("stop"), folder}), this, [this, folder, name](const session::LaunchResult& result) {
+            m_context.workspace.refresh();
+            m_context.workspace.session(toStd(folder))->refresh();
+            // Its exit code is that of how the run ended: interrupted.
+            const bool failed = QJsonDocument::fromJson(result.json).object().contains(QStringLiteral("error"));
+            if (failed || (!result.ok && result.json.isEmpty())) Q_EMIT this->failed(result.sentence);
+            else Q_EMIT said(tr("%1 has ended.").arg(name));
+        });
     });
 }
 
 void RunVerbs::stopCommand(session::RunSession& session) {
-    const Question question{tr("Stop %1?").arg(session.name()),
-                            tr("The script is asked to stop, or told to end (SIGTERM) where it does not listen, and has time to save what it keeps itself. Stop at once gives it less time before it is killed."),
-                            {{tr("Keep running")}, {tr("Stop at once"), false, true}, {tr("Stop"), true}}};
-    m_context.prompts.ask(m_parent, question, [guard = QPointer<session::RunSession>(&session)](int choice) {
-        if (!guard) return;
-        if (choice == 1) guard->request(session::RunSession::Request::Discard);
-        if (choice == 2) guard->request(session::RunSession::Request::Stop);
-    });
+    const auto text = [](const session::RunSession&) {
+        return tr("The script is asked to stop, or told to end (SIGTERM) where it does not listen, and has time to save what it keeps itself. Stop at once gives it less time before it is killed.");
+    };
+    askWhileUp(session, tr("Stop %1?").arg(session.name()), {{tr("Keep running")}, {tr("Stop at once"), false, true}, {tr("Stop"), true}}, text, stopAs);
 }
 
 void RunVerbs::editNote(const QString& folder) {

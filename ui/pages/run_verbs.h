@@ -41,6 +41,9 @@ public:
     /// Of a run that stops already: it no longer waits for a checkpoint.
     void stopAtOnce(session::RunSession& session);
 
+    /// Of a run whose supervisor is lost: nobody is left to ask, so lathe-trainer ends what runs.
+    void stopLeft(session::RunSession& session);
+
     void editNote(const QString& folder);
     void editTags(const QString& folder);
     void rename(const QString& folder);
@@ -62,6 +65,9 @@ private:
     void queued(quint64 number, bool sameRun);
     void reported(quint64 number, const QString& success);
     void stopCommand(session::RunSession& session);
+    /// A question whose text follows the run while it is open, and that closes, and says so, once the run has ended.
+    void askWhileUp(session::RunSession& session, const QString& title, std::vector<Choice> choices, std::function<QString(const session::RunSession&)> text,
+                    std::function<void(session::RunSession&, int)> answered);
     /// "37 updates, 2 min of work, are lost"
     static QString lossText(const session::RunSession& session);
     QString nameOf(const QString& folder) const;

@@ -56,7 +56,7 @@ void paintProgress(QPainter* painter, const QRect& cell, const QModelIndex& inde
     painter->setPen(Qt::NoPen);
     painter->setBrush(c.track);
     painter->drawRoundedRect(bar, 1.5, 1.5);
-    painter->setBrush(theme::toneColor(stateTone(rundir::State(index.data(RunsModel::StateRole).toInt()))));
+    painter->setBrush(theme::toneColor(stateTone(rundir::State(index.data(RunsModel::StateRole).toInt()), session::Snag(index.data(RunsModel::SnagRole).toInt()))));
     painter->drawRoundedRect(QRectF(bar.topLeft(), QSizeF(bar.width() * std::min(1.0, fraction), 3)), 1.5, 1.5);
 }
 
@@ -132,9 +132,10 @@ void RunsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     case RunsModel::Name: paintName(painter, option.rect, index); break;
     case RunsModel::State: {
         const auto state = rundir::State(index.data(RunsModel::StateRole).toInt());
+        const auto snag = session::Snag(index.data(RunsModel::SnagRole).toInt());
         const int place = index.data(RunsModel::PlaceRole).toInt();
-        const QString word = place > 0 && state == rundir::State::Queued ? stateWord(state) + QStringLiteral(" · %1").arg(place) : stateWord(state);
-        theme::Pill::paint(painter, QRectF(option.rect).adjusted(kPadding, 0, 0, -1), word, theme::toneColor(stateTone(state)));
+        const QString word = place > 0 && state == rundir::State::Queued ? stateWord(state) + QStringLiteral(" · %1").arg(place) : stateWord(state, snag);
+        theme::Pill::paint(painter, QRectF(option.rect).adjusted(kPadding, 0, 0, -1), word, theme::toneColor(stateTone(state, snag)));
         break;
     }
     case RunsModel::Progress: paintProgress(painter, option.rect, index); break;

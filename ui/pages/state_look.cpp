@@ -7,7 +7,8 @@ namespace lathe::pages {
 
 using rundir::State;
 
-theme::Tone stateTone(State state) {
+theme::Tone stateTone(State state, session::Snag snag) {
+    if (snag != session::Snag::None) return theme::Tone::Warning;
     switch (state) {
     case State::Starting:
     case State::Running:

@@ -13,7 +13,7 @@ namespace lathe::pages {
 using session::ageText;
 using session::stateWord;
 
-theme::Tone stateTone(rundir::State state);
+theme::Tone stateTone(rundir::State state, session::Snag snag = session::Snag::None);
 
 /// How far a stop is: "finishing update 1,204 · 3 s · told to leave in 57 s".
 QString stopText(const session::RunSession& session);

@@ -43,12 +43,27 @@ SessionMark markOf(const rundir::RunFolder& run) {
     return mark;
 }
 
+Seen seen(const rundir::RunFolder& run) {
+    Seen now{launch::standingOf(run)};
+    if (!rundir::isAlive(now.state) || !now.onThisHost) return now;
+    const std::string note = launch::supervisorNote(run);
+    if (launch::isUnsettled(run)) {
+        now.snag = Snag::Unsupervised;
+    } else if (!note.empty()) {
+        now.snag = Snag::NotRecorded;
+        now.why = "Nothing is recorded, since its supervisor stands still: " + note;
+    } else if (!now.why.empty() && (now.state == rundir::State::Running || now.state == rundir::State::Starting)) {
+        now.snag = Snag::Hangs;
+    }
+    return now;
+}
+
 RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
     RunFacts facts;
     facts.mark = markOf(run);
     if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
     else facts.problem = manifest.error().text();
-    facts.standing = launch::standingOf(run);
+    facts.standing = seen(run);
     if (auto live = rundir::readLive(run); live.ok()) facts.live = std::move(*live);
     if (auto summary = launch::summaryOf(run); summary.ok()) facts.summary = std::move(*summary);
     if (auto user = rundir::readUser(run); user.ok()) facts.user = std::move(*user);

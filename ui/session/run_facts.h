@@ -5,6 +5,7 @@
 #include "launch/session/retention.h"
 #include "rundir/checkpoint_manifest.h"
 #include "rundir/run_folder.h"
+#include "session/run_words.h"
 
 #include <cstdint>
 #include <map>
@@ -22,9 +23,15 @@ struct SessionMark {
 };
 SessionMark markOf(const rundir::RunFolder& run);
 
+/// How a run stands, and where it is up, what is the matter; `why` tells it.
+struct Seen : launch::Standing {
+    Snag snag = Snag::None;
+};
+Seen seen(const rundir::RunFolder& run);
+
 struct RunFacts {
     SessionMark mark;
-    launch::Standing standing;
+    Seen standing;
     std::optional<rundir::LiveRecord> live;
     std::optional<rundir::RunManifest> manifest;
     std::optional<rundir::Summary> summary;

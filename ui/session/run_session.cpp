@@ -26,6 +26,7 @@ namespace {
 
 constexpr int kTickMs = 30;           // rings, also while no page shows the run
 constexpr int kLookAliveMs = 1000, kLookOverMs = 2000;
+constexpr double kSilentSeconds = 10; // without a sign of life a run does not get on, whoever says so
 constexpr int kCatchUpAgainMs = 200;  // the recorder has not come so far yet
 constexpr std::int64_t kRateFrom = 2000;  // points of the session that a fresh estimate of the rate begins with
 
@@ -179,7 +180,12 @@ bool RunSession::isLoaded() const { return m_impl->loaded; }
 QString RunSession::problem() const { return m_impl->problem; }
 const Standing& RunSession::standing() const { return m_impl->standing; }
 bool RunSession::isAlive() const { return rundir::isAlive(m_impl->standing.state); }
+bool RunSession::standsStill() const {
+    const Standing& now = m_impl->standing;
+    return isAlive() && (now.snag == Snag::Hangs || now.snag == Snag::Unsupervised || now.heartbeatAge > kSilentSeconds);
+}
 std::optional<std::int64_t> RunSession::plannedUpdates() const { return m_impl->summary.plannedUpdates; }
+bool RunSession::isPlanKnown() const { return m_impl->facts.summary && m_impl->facts.summary->state != rundir::State::Starting; }
 const RunData& RunSession::data() const { return m_impl->data; }
 const rundir::Summary& RunSession::summary() const { return m_impl->summary; }
 const rundir::UserRecord& RunSession::user() const { return m_impl->facts.user; }
@@ -209,7 +215,7 @@ Counters RunSession::counters() const {
 
 Eta RunSession::eta() const {
     Eta eta;
-    if (!isAlive()) {
+    if (!isAlive() || standsStill()) {
         eta.measuring = false;
         return eta;
     }
@@ -312,14 +318,20 @@ void RunSession::Impl::updateStanding() {
     Standing now;
     now.state = facts.standing.state;
     now.why = told(toQt(facts.standing.why));
+    now.snag = facts.standing.snag;
     now.onThisHost = facts.standing.onThisHost;
     now.attached = feed != nullptr;
     if (feed) beat = feed->heartbeat();
     if (feed && beat && rundir::isAlive(now.state)) {
-        now.state = stateOf(*beat, feed->control(), now.state);
-        now.phase = phaseOf(*beat);
+        if (now.snag != Snag::Unsupervised) {   // else they leave, whatever they did last
+            now.state = stateOf(*beat, feed->control(), now.state);
+            now.phase = phaseOf(*beat);
+        }
         now.heartbeatAge = std::max(0.0, double(Clock::system().monotonicNs() - beat->monotonicNs) * 1e-9);
     }
+    const bool canHang = now.state == rundir::State::Running || now.state == rundir::State::Starting;
+    if (now.snag == Snag::None && hang && canHang) now.snag = Snag::Hangs;
+    if (now.snag == Snag::Hangs && !canHang) now.snag = Snag::None;
     if (now.state != rundir::State::Stopping) stopping.invalidate();
     else if (!stopping.isValid()) stopping.start();
     standing = now;

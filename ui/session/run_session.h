@@ -12,6 +12,7 @@
 #include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"
 #include "session/run_data.h"
+#include "session/run_words.h"
 
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,7 @@ struct PhaseNow {
 
 struct Standing {
     rundir::State state = rundir::State::Lost;
+    Snag snag = Snag::None;
     QString why;               ///< a sentence, or empty
     bool onThisHost = true;
     bool attached = false;     ///< the shared memory is mapped: what follows is live
@@ -60,7 +62,7 @@ struct Eta {
     bool measuring = true;
     std::optional<double> seconds;           ///< nothing when no end is planned
     std::optional<double> updatesPerSecond;  ///< of this session, recent
-    QString text() const;                    ///< "measuring", "3 h 12 min", "" when the run is not up
+    QString text() const;                    ///< "measuring", "3 h 12 min", "" when the run is not up or stands still
 };
 
 struct CheckpointItem {
@@ -87,6 +89,7 @@ public:
 
     const Standing& standing() const;
     bool isAlive() const;
+    bool standsStill() const;                        ///< it is up, and does not get on
     /// Nothing while the run does not stop, or before its supervisor was heard.
     const std::optional<launch::Stopping>& stopStage() const;   ///< how far a stop has come, as the supervisor tells it
     double secondsSinceStop() const;                 ///< since this window saw that it stops; 0 when it does not
@@ -97,6 +100,7 @@ public:
     const std::optional<rundir::MemoryRecord>& memory() const;
     Counters counters() const;
     std::optional<std::int64_t> plannedUpdates() const;
+    bool isPlanKnown() const;                        ///< whether it has an end is told when it begins to train
     Eta eta() const;
     const RunData& data() const;
     const rundir::Summary& summary() const;

@@ -14,7 +14,9 @@ QDateTime timeOf(std::int64_t wallNs) { return QDateTime::fromMSecsSinceEpoch(wa
 
 }  // namespace
 
-QString stateWord(State state) {
+QString stateWord(State state, Snag snag) {
+    if (snag == Snag::Hangs) return QCoreApplication::translate("RunState", "Hangs");
+    if (snag == Snag::NotRecorded) return QCoreApplication::translate("RunState", "Not recorded");
     switch (state) {
     case State::Queued: return QCoreApplication::translate("RunState", "Queued");
     case State::Starting: return QCoreApplication::translate("RunState", "Starting");

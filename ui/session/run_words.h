@@ -9,8 +9,16 @@
 
 namespace lathe::session {
 
-/// "Running", "Out of memory": the state's word, translated, with a capital.
-QString stateWord(rundir::State state);
+/// What is the matter with a run that is up.
+enum class Snag {
+    None,
+    Hangs,          ///< it does not get on
+    NotRecorded,    ///< its supervisor stands still
+    Unsupervised    ///< … is gone: what it ran saves and leaves
+};
+
+/// "Running", "Out of memory": the state's word, translated, with a capital; or that of what is the matter.
+QString stateWord(rundir::State state, Snag snag = Snag::None);
 
 /// "just now", "12 s ago", "5 min ago", "3 h ago", "28 Nov 18:18" for a wall time; empty for 0.
 QString ageText(std::int64_t wallNs, std::int64_t nowNs);

@@ -1,7 +1,6 @@
 #include "session/workspace.h"
 
 #include "base/file_system.h"
-#include "launch/run/standing.h"
 #include "session/background.h"
 #include "session/qt_text.h"
 #include "session/run_facts.h"
@@ -59,8 +58,9 @@ bool changesAlone(rundir::State state) { return rundir::isAlive(state) || state 
 
 void judge(const rundir::RunFolder& run, RunEntry& entry) {
     if (!changesAlone(entry.summary.state)) return;
-    const launch::Standing standing = launch::standingOf(run);
+    const Seen standing = seen(run);
     entry.state = standing.state;
+    entry.snag = standing.snag;
     entry.why = told(toQt(standing.why));
 }
 
@@ -105,7 +105,7 @@ QString RunEntry::name() const {
 }
 
 bool RunEntry::operator==(const RunEntry& other) const {
-    return folder == other.folder && summary.updatedNs == other.summary.updatedNs && state == other.state && why == other.why &&
+    return folder == other.folder && summary.updatedNs == other.summary.updatedNs && state == other.state && snag == other.snag && why == other.why &&
            problem == other.problem && summary.counters == other.summary.counters && summary.name == other.summary.name && sameUser(user, other.user);
 }
 

@@ -6,6 +6,7 @@
 #include <QString>
 
 #include "rundir/run_folder.h"
+#include "session/run_words.h"
 
 #include <filesystem>
 #include <functional>
@@ -20,6 +21,7 @@ struct RunEntry {
     rundir::Summary summary;
     rundir::UserRecord user;
     rundir::State state = rundir::State::Lost;  ///< judged, not only what the summary claims
+    Snag snag = Snag::None;
     QString why;
     QString problem;                ///< the folder cannot be read: why; the rest is empty then
     QString name() const;

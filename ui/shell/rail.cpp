@@ -24,13 +24,14 @@ constexpr int kMostRuns = 4;
 /// A run that is up: its name, and how far it is as a thin bar.
 class RailRun : public QToolButton {
 public:
-    RailRun(const session::RunEntry& entry) : m_name(entry.name()), m_tone(pages::stateTone(entry.state)) {
+    RailRun(const session::RunEntry& entry) : m_name(entry.name()), m_tone(pages::stateTone(entry.state, entry.snag)) {
         const auto planned = entry.summary.plannedUpdates;
         if (planned && *planned > 0) m_part = std::clamp(double(entry.summary.counters.globalStep.value()) / double(*planned), 0.0, 1.0);
         setObjectName(QStringLiteral("railRun"));
         setAccessibleName(m_name);
-        setAccessibleDescription(pages::stateWord(entry.state));
-        setToolTip(m_name.toHtmlEscaped() + QStringLiteral("<br>") + pages::stateWord(entry.state));
+        const QString word = pages::stateWord(entry.state, entry.snag), how = entry.why.isEmpty() ? word : word + QStringLiteral(": ") + entry.why;
+        setAccessibleDescription(how);
+        setToolTip(m_name.toHtmlEscaped() + QStringLiteral("<br>") + how.toHtmlEscaped());
         theme::setRole(this, "nav");
         setFixedHeight(34);
         setFocusPolicy(Qt::TabFocus);

@@ -17,7 +17,7 @@ namespace lathe::shell {
 namespace {
 
 constexpr int kWidth = 480, kHeight = 360, kMostRows = 200;
-constexpr int kState = Qt::UserRole + 1, kBeside = 12;
+constexpr int kState = Qt::UserRole + 1, kSnag = Qt::UserRole + 2, kBeside = 12;
 
 /// The name, and at the right end how the run stands.
 class SwitcherDelegate final : public QStyledItemDelegate {
@@ -26,7 +26,8 @@ public:
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const auto state = rundir::State(index.data(kState).toInt());
-        const QString word = pages::stateWord(state);
+        const auto snag = session::Snag(index.data(kSnag).toInt());
+        const QString word = pages::stateWord(state, snag);
         const int width = theme::Pill::widthOf(word);
         QStyleOptionViewItem name = option;
         name.rect.adjust(0, 0, -width - kBeside, 0);
@@ -34,7 +35,7 @@ public:
         name.textElideMode = Qt::ElideMiddle;
         QStyledItemDelegate::paint(painter, name, index);
         painter->save();
-        theme::Pill::paint(painter, QRectF(option.rect.right() - width - kBeside / 2, option.rect.top(), width, option.rect.height()), word, theme::toneColor(pages::stateTone(state)));
+        theme::Pill::paint(painter, QRectF(option.rect.right() - width - kBeside / 2, option.rect.top(), width, option.rect.height()), word, theme::toneColor(pages::stateTone(state, snag)));
         painter->restore();
     }
 };
@@ -82,7 +83,8 @@ void RunSwitcher::fill() {
         if (!std::all_of(words.begin(), words.end(), [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); })) continue;
         auto* item = new QListWidgetItem(name);
         item->setData(kState, int(entry.state));
-        item->setData(Qt::AccessibleTextRole, name + QStringLiteral(", ") + pages::stateWord(entry.state));
+        item->setData(kSnag, int(entry.snag));
+        item->setData(Qt::AccessibleTextRole, name + QStringLiteral(", ") + pages::stateWord(entry.state, entry.snag));
         item->setData(Qt::UserRole, session::toQt(entry.folder));
         m_list->addItem(item);
         if (m_list->count() >= kMostRows) break;

@@ -44,7 +44,7 @@ void TopBar::setTitle(const QString& title, const QString& subtitle) {
 
 void TopBar::setRun(const std::shared_ptr<session::RunSession>& session) {
     m_pill->setVisible(session != nullptr);
-    if (session) m_pill->setState(pages::stateWord(session->standing().state), pages::stateTone(session->standing().state));
+    if (session) m_pill->setState(pages::stateWord(session->standing().state, session->standing().snag), pages::stateTone(session->standing().state, session->standing().snag));
     if (session) {
         const QString why = session->standing().why;
         m_pill->setToolTip(theme::plainTip(why));

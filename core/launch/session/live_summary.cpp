@@ -6,9 +6,9 @@
 namespace lathe::launch {
 
 void LiveSummary::setState(rundir::State state, const std::string& why) {
-    if (m_summary.state == state) return;
+    if (m_summary.state == state && (state == rundir::State::Paused || m_summary.why == why)) return;
     m_summary.state = state;
-    m_summary.why = state == rundir::State::Paused ? why : std::string();
+    m_summary.why = why;
     m_hasChanged = true;
 }
 

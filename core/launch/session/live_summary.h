@@ -16,7 +16,7 @@ public:
     /// Both outlive this object.
     LiveSummary(const rundir::RunFolder& run, rundir::Summary& summary) : m_run(run), m_summary(summary) {}
 
-    /// `why`: of the pause where it is one; other states that are up have no reason.
+    /// `why`: of the pause where it is one (the first, while it lasts), else what keeps it from getting on, or empty.
     void setState(rundir::State state, const std::string& why);
     /// Where there is something in it that people wait to see.
     void noteChange(bool isThere) { m_hasChanged = m_hasChanged || isThere; }

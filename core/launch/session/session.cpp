@@ -68,7 +68,8 @@ void Session::look() {
     if (m_wishes->isStopping() || beat.phase == live::Phase::Finishing) state = State::Stopping;
     else if (beat.phase == live::Phase::Paused) state = State::Paused;
     else if (beat.phase < live::Phase::FirstUpdate) state = State::Starting;
-    m_liveSummary.setState(state, m_wishes->pauseWhy());
+    const auto hang = state == State::Running || state == State::Starting ? m_running->hang() : std::nullopt;
+    m_liveSummary.setState(state, state == State::Paused ? m_wishes->pauseWhy() : hang ? standstillOf(*hang, world()) : std::string());
     m_recorder.beat();
     if (!m_gone && !m_wishes->isStopping()) m_running->watch(now(), book.lastAttempt());
     m_deviceTelemetry->look({book.lastAttempt(), book.lastStep(), book.activeNs()}, now(), wall());

@@ -114,11 +114,18 @@ bool isInUpdate(const Heartbeat& beat) {
     return beat.phase == Phase::Training || (saves && (beat.activity == Activity::Reading || beat.activity == Activity::Computing));
 }
 
+static std::string where(const Heartbeat& beat) {
+    const bool isUpdate = isInUpdate(beat) || beat.phase == Phase::FirstUpdate;
+    return "in " + placeOf(beat) + (isUpdate ? ", update " + std::to_string(beat.attempt + 1) : std::string());
+}
+
+std::string standstillOf(const HangDoctor::Finding& finding, int ranks) {
+    if (finding.isMutual) return "The ranks wait for one another";
+    const std::string who = ranks > 1 ? "Rank " + std::to_string(finding.rank) : "The worker";
+    return who + (finding.isSilent ? " gives no sign of life " : " does not get on ") + where(finding.beat);
+}
+
 std::string sentenceOf(const HangDoctor::Finding& finding, const HangDoctor::Beats& beats) {
-    const auto where = [](const Heartbeat& beat) {
-        const bool isUpdate = isInUpdate(beat) || beat.phase == Phase::FirstUpdate;
-        return "in " + placeOf(beat) + (isUpdate ? ", update " + std::to_string(beat.attempt + 1) : std::string());
-    };
     const std::string seconds = shortText(finding.seconds, finding.seconds < 10 ? 2 : 3) + " s";
     const std::string who = beats.size() > 1 ? "Rank " + std::to_string(finding.rank) : "The worker";
     std::string text = finding.isMutual ? "The ranks have waited for one another for " + seconds

@@ -56,6 +56,8 @@ private:
 bool isInUpdate(const live::Heartbeat& beat);
 /// "Rank 1 has been silent for 3 s in reduce gradients, update 120; rank 0 waits in reduce gradients".
 std::string sentenceOf(const HangDoctor::Finding& finding, const HangDoctor::Beats& beats);
+/// "Rank 1 gives no sign of life in reduce gradients, update 120": what holds for as long as the hang lasts.
+std::string standstillOf(const HangDoctor::Finding& finding, int ranks);
 /// "forward and backward", else the name of the phase.
 std::string placeOf(const live::Heartbeat& beat);
 
