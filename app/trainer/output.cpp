@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "base/clock.h"
 #include "base/program_paths.h"
 #include "launch/run/settle.h"
 #include "launch/run/standing.h"
@@ -95,7 +96,9 @@ std::string displayName(const rundir::RunFolder& run) {
 
 std::string endedNote(const rundir::RunFolder& run) {
     const auto record = rundir::readSession(run, rundir::newestSession(run));
-    return record && record->state ? launch::notificationNote() : std::string();
+    constexpr std::int64_t kAtMostNs = (launch::kNotifySeconds + 1) * std::int64_t{1'000'000'000};
+    const bool hasJustEnded = record && record->state && Clock::system().wallNs() - record->endedNs < kAtMostNs;
+    return hasJustEnded && rundir::RunLock::isHeld(run.lock()) ? launch::notificationNote() : std::string();
 }
 
 }  // namespace lathe::trainer

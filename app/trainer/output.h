@@ -31,7 +31,7 @@ Result<rundir::RunFolder> runThatIsUp(const Options& options);
 Result<rundir::RunFolder> runToRead(const Options& options);
 /// The name that people gave a run, else the one it was made with.
 std::string displayName(const rundir::RunFolder& run);
-/// Of a run that has ended while its supervisor still holds it: what that waits for. Else empty.
+/// Of a run that has just ended and is still held: what its supervisor may be waiting for. Else empty.
 std::string endedNote(const rundir::RunFolder& run);
 
 }  // namespace lathe::trainer

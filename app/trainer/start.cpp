@@ -34,7 +34,7 @@ static void tellWhere(const rundir::RunFolder& run) {
 }
 
 void tellLeftover(const rundir::RunFolder& run) {
-    if (const std::string ended = rundir::RunLock::isHeld(run.lock()) ? endedNote(run) : std::string(); !ended.empty()) return tell(ended);
+    if (const std::string ended = endedNote(run); !ended.empty()) return tell(ended);
     if (rundir::RunLock::isHeld(run.lock()) || !rundir::RunLock::isHeld(run.workersLock())) return;
     tell("Waiting for the worker of the last session to save and leave, at most a minute");
 }

@@ -73,10 +73,11 @@ static Result<std::unique_ptr<ControlClient>> reach(const Options& options, cons
         const std::string note = client && !options.json ? launch::supervisorNote(run) : std::string();
         if (!note.empty()) tell(deafText(run));   // it will be heard, one day
         if (client) return client;
-        if (!rundir::RunLock::isHeld(run.lock()) || !endedNote(run).empty()) return notRunning(run);
-        if (std::chrono::steady_clock::now() > patience) return unreachable(run, std::move(client).error());
-        waiting.tellNow([&] { return "Waits for the supervisor of " + displayName(run) + ", which cannot be reached yet"; }, std::chrono::seconds(2));
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));   // it is just being started
+        if (!rundir::RunLock::isHeld(run.lock())) return notRunning(run);
+        const std::string ended = endedNote(run);
+        if (std::chrono::steady_clock::now() > patience) return ended.empty() ? unreachable(run, std::move(client).error()) : notRunning(run);
+        waiting.tellNow([&] { return ended.empty() ? "Waits for the supervisor of " + displayName(run) + ", which cannot be reached yet" : ended; }, std::chrono::seconds(2));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));   // it is just being started, perhaps anew
     }
 }
 

@@ -3,7 +3,9 @@
 // sanitizer, which would watch the choice before it is set up itself.
 #pragma once
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_THREAD__)
+#define LATHE_WATCHES_THREADS
+#elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define LATHE_WATCHES_THREADS
 #endif

@@ -98,7 +98,7 @@ Result<std::vector<CheckpointInfo>> readCheckpoints(const stdfs::path& checkpoin
         info.step = parsed->step;
         info.pinned = std::find(pinned.begin(), pinned.end(), name) != pinned.end();
         if (unfinished) {
-            if (isUp && (name.ends_with(".removed") || name.ends_with(".tried"))) continue;
+            if (isUp && name.ends_with(".removed")) continue;
             info.isBeingWritten = isUp;
             info.problem = isUp ? "It is being written" : "Incomplete: it was not finished";
         } else if (const auto manifest = readCheckpoint(checkpointsFolder / name)) {

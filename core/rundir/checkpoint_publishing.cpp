@@ -67,23 +67,6 @@ Result<void> removeCheckpoint(FileSystem& fs, const stdfs::path& checkpoints, co
     return {};
 }
 
-static Result<void> makeEmpty(FileSystem& fs, const stdfs::path& folder, std::size_t files) {
-    LATHE_TRY(fs.makeFolder(folder));
-    for (std::size_t i = 0; i < files; ++i) {
-        LATHE_TRY_ASSIGN(const auto file, fs.create(folder / std::to_string(i)));
-        LATHE_TRY(file->close());
-    }
-    return {};
-}
-
-Result<void> tryBeginning(FileSystem& fs, const stdfs::path& checkpoints, std::size_t files) {
-    const stdfs::path tried = checkpoints / ("." + checkpointName(0, GlobalStep(0)) + ".tried");
-    if (isThere(tried)) LATHE_TRY(removeTree(fs, tried));
-    auto made = makeEmpty(fs, tried, files);
-    if (isThere(tried)) removeLater(fs, tried);
-    return made;
-}
-
 bool isBeingWritten(const stdfs::path& checkpoints, int session) {
     const auto names = listFolder(checkpoints);
     return names && std::any_of(names->begin(), names->end(), [&](const std::string& name) {

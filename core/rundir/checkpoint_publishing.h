@@ -1,14 +1,11 @@
 // How checkpoints come and go: as whole folders, so that a name without a dot always stands for a whole one.
 // Names with a dot: ".s003-000000120" unfinished, or replaced; ".s003-000000120.removed" about to be removed; ".old-s003-000000120"
-// replaced on a disk that cannot exchange two names, where the new one may not have its name yet; ".s000-000000000.tried" by
-// tryBeginning().
-// Thread: one at a time for a folder of checkpoints, but that removeCheckpoint() and tryBeginning() may run beside
-// publishCheckpoint().
+// replaced on a disk that cannot exchange two names, where the new one may not have its name yet.
+// Thread: one at a time for a folder of checkpoints, but that removeCheckpoint() may run beside publishCheckpoint().
 #pragma once
 
 #include "base/result.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -30,10 +27,6 @@ Result<void> publishCheckpoint(FileSystem& fs, const std::filesystem::path& chec
 /// Once this has returned ok there is none of that name; what could not be removed of it is for clearUnfinished(). Busy while
 /// somebody reads it (CheckpointHold).
 Result<void> removeCheckpoint(FileSystem& fs, const std::filesystem::path& checkpoints, const std::string& name);
-
-/// Whether a checkpoint of so many files could be begun: a folder with empty ones is made and removed. A disk that turned
-/// read-only after an error, or that has no inodes left, says otherwise that it can be written and has room.
-Result<void> tryBeginning(FileSystem& fs, const std::filesystem::path& checkpoints, std::size_t files);
 
 /// Whether a checkpoint of this session is under its unfinished name: it is being written, or its writer has died.
 bool isBeingWritten(const std::filesystem::path& checkpoints, int session);

@@ -109,8 +109,9 @@ public:
     Result<void> addCheckpoint(const CheckpointRow& row);
     /// `deleted` false: it was brought back.
     Result<void> markCheckpointDeleted(const std::string& folder, bool deleted = true);
-    /// Of all others than these: their folders are not there. Tried again by the next call where another program holds the file.
-    Result<void> markOthersDeleted(const std::set<std::string>& there);
+    /// Of all: those whose folders are not among these. What could not be marked since another program held the file is by the
+    /// next call.
+    Result<void> markDeletedBut(const std::set<std::string>& there);
     Result<void> markBest(const std::string& folder);
     /// A small fact by name, stored by the next flush together with what was taken until then: all of it or nothing.
     void stageFact(const std::string& name, const std::string& value);

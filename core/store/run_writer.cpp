@@ -239,21 +239,23 @@ Result<void> RunWriter::markCheckpointDeleted(const std::string& folder, bool de
     });
 }
 
-Result<void> RunWriter::markOthersDeleted(const std::set<std::string>& there) {
+Result<void> RunWriter::markDeletedBut(const std::set<std::string>& there) {
     LATHE_TRY(m_impl->connect());
-    std::vector<std::string> gone;
+    std::vector<std::pair<std::string, bool>> wrong;   ///< and how it should be
     {
-        LATHE_TRY_ASSIGN(auto known, m_impl->db->prepare("SELECT folder FROM checkpoints WHERE deleted=0"));
+        LATHE_TRY_ASSIGN(auto known, m_impl->db->prepare("SELECT folder, deleted FROM checkpoints"));
         while (true) {
             LATHE_TRY_ASSIGN(const bool row, known.step());
             if (!row) break;
-            if (std::string folder = known.text(0); !there.contains(folder)) gone.push_back(std::move(folder));
+            std::string folder = known.text(0);
+            const bool isGone = !there.contains(folder);
+            if (isGone != (known.integer(1) != 0)) wrong.emplace_back(std::move(folder), isGone);
         }
     }
-    if (gone.empty()) return {};   // nothing to wait for
+    if (wrong.empty()) return {};   // nothing to wait for
     return m_impl->transact([&]() -> Result<void> {
-        LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET deleted=1 WHERE folder=?"));
-        for (const std::string& folder : gone) LATHE_TRY(mark.bind(folder).run());
+        LATHE_TRY_ASSIGN(auto mark, m_impl->db->prepare("UPDATE checkpoints SET deleted=? WHERE folder=?"));
+        for (const auto& [folder, isGone] : wrong) LATHE_TRY(mark.bind(isGone ? 1 : 0, folder).run());
         return {};
     });
 }

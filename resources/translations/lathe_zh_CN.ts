@@ -3926,8 +3926,8 @@ Discard ends without saving: %1.</source>
             <translation>%1 所在磁盘约 %2 后写满：剩余 %3，正在进行的运行每小时写入 %4。</translation>
         </message>
         <message>
-            <source>The disk of %1 has no inodes left (%2 free). No run can start or save there; delete what is not needed and empty the trash.</source>
-            <translation>%1 所在磁盘的 inode 已用尽（剩余 %2）。无法在那里启动运行或保存；请删除不需要的内容并清空回收站。</translation>
+            <source>The disk of %1 takes no more files (%2 free): its inodes are used up, or a quota is. No run can start or save there; delete what is not needed and empty the trash.</source>
+            <translation>%1 所在磁盘无法再创建文件（剩余 %2）：inode 或配额已用尽。无法在那里启动运行或保存；请删除不需要的内容并清空回收站。</translation>
         </message>
         <message>
             <source>The disk of %1 is full (%2 free). No run can start there; delete what is not needed and empty the trash.</source>

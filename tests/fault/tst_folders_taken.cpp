@@ -95,7 +95,7 @@ private Q_SLOTS:
         disk.takeAll();
         const Answer refused = workspace->ask({"stop", "latest"});
         QVERIFY(refused.code != 0);
-        QVERIFY2(refused.err.find("no checkpoint can be begun: ") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
+        QVERIFY2(refused.err.find("its disk takes no more files (") != std::string::npos && refused.err.find("--discard") != std::string::npos, refused.err.c_str());
         const Answer kept = workspace->ask({"pause", "latest", "--release"});
         QVERIFY2(kept.code != 0 && kept.err.find("so its memory is not let go") != std::string::npos, kept.err.c_str());
         QVERIFY(launch::standingOf(run).state == rundir::State::Running);

@@ -47,7 +47,7 @@ QString DiskBar::sentence() const {
     case Kind::Fine: return {};
     case Kind::Gone: return tr("%1 is not there any more. What is shown here is as it was when it was seen last; nothing can be started or saved there.").arg(place);
     case Kind::ReadOnly: return tr("%1 cannot be written. What is there can be looked at; no run can start or save there.").arg(place);
-    case Kind::NoInodes: return tr("The disk of %1 has no inodes left (%2 free). No run can start or save there; delete what is not needed and empty the trash.").arg(place, free);
+    case Kind::NoInodes: return tr("The disk of %1 takes no more files (%2 free): its inodes are used up, or a quota is. No run can start or save there; delete what is not needed and empty the trash.").arg(place, free);
     case Kind::Full:
         if (now.nextSave == 0) return tr("The disk of %1 is full (%2 free). No run can start there; delete what is not needed and empty the trash.").arg(place, free);
         return tr("The disk of %1 is full (%2 free). Runs that are up go on and cannot save until there is room; delete what is not needed and empty the trash.").arg(place, free);

@@ -21,9 +21,11 @@ namespace {
 /// ends the process, and LibTorch reads it at the first use of many of its parts.
 bool setUpCollectives() {
     // The flight recorder costs time in every operation, and groups of several threads in one process race in it.
-    const bool recorderIsOff = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
+    bool isSet = ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0) == 0;
     // A rank that is gone is an exception here, not the end of the process.
-    return recorderIsOff && ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1) == 0 && ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 1) == 0;
+    isSet &= ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1) == 0;
+    isSet &= ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 1) == 0;
+    return isSet;
 }
 
 [[maybe_unused]] const bool kCollectivesAreSetUp = setUpCollectives();
@@ -81,11 +83,11 @@ std::unique_ptr<RankBoard> shareBoard(c10d::Store& store, const RankPlace& place
     return board;
 }
 
-c10::intrusive_ptr<c10d::Backend> joinGloo(const c10::intrusive_ptr<c10d::Store>& store, const RankPlace& place) {
+auto glooOptions(const RankPlace& place) {
     const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     options->devices = {c10d::ProcessGroupGloo::createDeviceForInterface("lo")};
     options->threads = 2;
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
+    return options;
 }
 
 std::span<const std::byte> bytesOf(const at::Tensor& values) { return {static_cast<const std::byte*>(values.const_data_ptr()), values.nbytes()}; }
@@ -148,9 +150,10 @@ Result<std::unique_ptr<RankGroup>> RankGroup::connect(const RankPlace& place) {
     const auto file = c10::make_intrusive<c10d::FileStore>(place.rendezvous.string(), place.world);
     file->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(place.timeout));
     const auto store = c10::make_intrusive<c10d::PrefixStore>("ranks", file);
-    if (!together([&] { return awaitAll(*store, place); })) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
+    if (!awaitAll(*store, place)) return Error{ErrorCode::Stopped, "Stopped while waiting for the other ranks", {}, {}};
     impl->board = together([&] { return shareBoard(*store, place); });
-    const auto gloo = together([&] { return joinGloo(store, place); });
+    const auto options = glooOptions(place);   // what fails here and above is this rank's own trouble
+    const auto gloo = together([&] { return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options); });
     impl->group = c10::make_intrusive<c10d::ProcessGroup>(store, place.rank, place.world);
     impl->group->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
     if (place.cuda) {

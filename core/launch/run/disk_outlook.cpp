@@ -119,7 +119,7 @@ std::string outlookText(const DiskOutlook& outlook, const stdfs::path& workspace
         case DiskOutlook::Kind::Fine: return {};
         case DiskOutlook::Kind::Gone: return place + " is not there any more";
         case DiskOutlook::Kind::ReadOnly: return place + " cannot be written: no run can start or save there";
-        case DiskOutlook::Kind::NoInodes: return "The disk of " + place + " has no inodes left (" + free + " free): no run can start or save there until files are removed";
+        case DiskOutlook::Kind::NoInodes: return "The disk of " + place + " takes no more files (" + free + " free): its inodes are used up, or a quota is; no run can start or save there";
         case DiskOutlook::Kind::Full:
             return "The disk of " + place + " is full (" + free + " free): "
                    + (outlook.nextSave > 0 ? "runs there cannot save, the next checkpoint needs " + diskText(outlook.nextSave) : "no run can start there");

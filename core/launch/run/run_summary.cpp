@@ -5,6 +5,7 @@
 #include "launch/run/frame_book.h"
 #include "launch/run/run_settings.h"
 #include "launch/run/settle.h"
+#include "launch/run/undo.h"
 
 #include <algorithm>
 #include <utility>
@@ -38,9 +39,10 @@ Result<Summary> summaryOf(const RunFolder& run) {
     if (!isLost(known)) return known;
     LATHE_TRY_ASSIGN(Summary made, rundir::readSummaryOrMake(run));
     LATHE_TRY_ASSIGN(const int newest, rundir::readNewestSession(run));
-    LATHE_TRY_ASSIGN(made, recordedLast(run, newest, std::move(made)));
+    const int standing = standingSession(run);   // one behind it was undone
+    LATHE_TRY_ASSIGN(made, recordedLast(run, standing, std::move(made)));
     made.sessions = newest;
-    if (const auto config = configOf(run, std::max(1, newest))) tellKind(*config, made);
+    if (const auto config = configOf(run, std::max(1, standing))) tellKind(*config, made);
     const auto record = rundir::readSession(run, newest);
     if (!record) return made;
     made.startedNs = record->startedNs;

@@ -257,24 +257,23 @@ static std::string endOf(const std::filesystem::path& file, std::size_t most) {
 static bool isNews(std::string_view line) { return !line.starts_with("lathe: info: "); }
 
 std::string logTail(const std::filesystem::path& file, int lines) {
-    constexpr std::size_t kMost = 1000;
-    std::string text = endOf(file, kMost);
-    if (text.size() < kMost) text.insert(0, endOf(file.string() + ".1", kMost - text.size()));
+    constexpr std::size_t kMost = 1000, kMostRead = 16'384;
+    std::string text = endOf(file, kMostRead);
+    if (text.size() < kMostRead) text.insert(0, endOf(file.string() + ".1", kMostRead - text.size()));
     for (char& c : text) c = static_cast<unsigned char>(c) < ' ' && c != '\n' ? ' ' : c;
-    if (const std::size_t whole = text.find('\n'); text.size() >= kMost && whole + 1 < text.size()) text.erase(0, whole + 1);   // the first line is cut
     std::string tail;
-    for (std::size_t end = text.size(); lines > 0 && !text.empty();) {
+    for (std::size_t end = text.size(); lines > 0 && tail.size() < kMost;) {
         const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
         const std::size_t begin = before == std::string::npos ? 0 : before + 1;
         const std::string line = text.substr(begin, end - begin);
         if (line.find_first_not_of(' ') != std::string::npos && isNews(line)) {
-            tail = tail.empty() ? line : line + "\n" + tail;
+            tail.insert(0, tail.empty() ? line : line + "\n");
             --lines;
         }
         if (begin == 0) break;
         end = before;
     }
-    return tail;
+    return tail.size() > kMost ? tail.substr(tail.size() - kMost) : tail;
 }
 
 }  // namespace lathe::launch

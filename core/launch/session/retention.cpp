@@ -147,7 +147,7 @@ AppliedRetention applyRetention(FileSystem& fs, const rundir::RunFolder& run, co
             out.notReRead.push_back(info.folder);
         }
     }
-    if (auto marked = all ? writer.markOthersDeleted(there) : Result<void>(); !marked) note(std::move(marked).error().in("while noting which checkpoints were removed"));
+    if (auto marked = all ? writer.markDeletedBut(there) : Result<void>(); !marked) note(std::move(marked).error().in("while noting which checkpoints were removed"));
     return out;
 }
 

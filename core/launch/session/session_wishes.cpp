@@ -1,11 +1,9 @@
 #include "launch/session/session_wishes.h"
 
 #include "base/clock.h"
-#include "base/file_system.h"
 #include "base/number_text.h"
 #include "launch/run/disk_outlook.h"
 #include "launch/run/run_settings.h"
-#include "rundir/checkpoint_publishing.h"
 
 #include <csignal>
 
@@ -72,7 +70,6 @@ Reply SessionWishes::save() {
 
 /// Where that is plain, and something would be lost by it; or empty.
 std::string SessionWishes::whyItCannotSave() const {
-    constexpr std::size_t kFiles = 8;   // tensors in their files, and what describes them
     const live::Phase phase = m_running.beat().phase;
     const bool standsStill = phase == live::Phase::Paused || phase < live::Phase::FirstUpdate;
     if (standsStill && m_recorder.book().lastStep() <= m_checkpoints.safe().step) return {};   // all is saved
@@ -82,8 +79,7 @@ std::string SessionWishes::whyItCannotSave() const {
     const std::uint64_t needed = nextSaveOf(m_run);
     const bool isFull = needed > 0 ? needed > room.freeBytes : room.freeBytes < kLeastForSession && !m_recorder.book().lastSaveProblem().empty();
     if (isFull) return "its disk is full (" + diskText(room.freeBytes) + " free" + (needed > 0 ? ", a checkpoint needs " + diskText(needed) : "") + ")";
-    const auto tried = rundir::tryBeginning(FileSystem::real(), m_run.checkpoints(), kFiles);
-    return tried ? std::string() : "no checkpoint can be begun: " + tried.error().sentence;
+    return room.hasInodes ? std::string() : "its disk takes no more files (" + diskText(room.freeBytes) + " free)";
 }
 
 /// Where it is plain that it could not save as it leaves. A sentence with what to do, or empty.
@@ -152,6 +148,7 @@ void SessionWishes::signalled(int number) {
     } else {
         m_ladder.hurry(now());
         m_control.stop = Control::Stop::Discard;
+        m_stopNumber = m_control.number + 1;
         m_recorder.tell("stop_asked", "Asked again: leaving at once without saving");
     }
     tell();
@@ -167,8 +164,7 @@ bool SessionWishes::pauseByItself(const std::string& why) {
 }
 
 void SessionWishes::discard() {
-    m_control.stop = Control::Stop::Discard;
-    m_ladder.ask(true, now());
+    beginStop(Control::Stop::Discard);
     tell();
 }
 

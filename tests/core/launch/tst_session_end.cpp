@@ -230,7 +230,11 @@ private Q_SLOTS:
         QVERIFY(replaceFile(FileSystem::real(), file, "lathe: info: saved\n").ok());
         QCOMPARE(launch::logTail(file, 3), std::string());
         QVERIFY(replaceFile(FileSystem::real(), file, std::string(3000, 'x') + "\nlast").ok());
-        QCOMPARE(launch::logTail(file, 2), std::string("last"));
+        QCOMPARE(launch::logTail(file, 2), std::string(995, 'x') + "\nlast");
+        std::string much = "lathe: error: it broke\n";
+        for (int i = 0; i < 200; ++i) much += "lathe: info: parameters 5, and more of them\n";
+        QVERIFY(replaceFile(FileSystem::real(), file, much).ok());
+        QCOMPARE(launch::logTail(file, 3), std::string("lathe: error: it broke"));
     }
 };
 

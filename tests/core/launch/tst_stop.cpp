@@ -276,8 +276,6 @@ private Q_SLOTS:
         const char* const kNote = "The run has ended; waits for notify_command (";
         QVERIFY(eventually([&] { return (told += stops->readAllStandardError()).contains(kNote); }));
         QVERIFY(eventually([&] { return (seen += attached->readAllStandardError()).contains(kNote); }));
-        const Answer again = workspace->ask({"stop", "latest"});
-        QVERIFY2(again.code == 2 && again.err.find("does not run here: it is stopped") != std::string::npos, again.err.c_str());
         const auto goesOn = workspace->start({"continue", "latest", "--detach"});
         QVERIFY(eventually([&] { return (told += goesOn->readAllStandardError()).count(kNote) >= 2; }));
         QVERIFY(replaceFile(FileSystem::real(), enough, "").ok());
@@ -285,6 +283,20 @@ private Q_SLOTS:
         QCOMPARE(Workspace::finish(*goesOn).code, 0);
         QCOMPARE(workspace->ask({"stop", "latest"}).code, 0);
         QCOMPARE(Workspace::finish(*attached).code, static_cast<int>(ExitCode::Stopped));   // it watched on
+    }
+    void aStopWhileTheNotificationIsWaitedForSaysThatItHasEnded() {
+        const auto workspace = fresh("points 5; end completed, 0");
+        const stdfs::path begun = workspace->scratch() / "begun", enough = workspace->scratch() / "enough";
+        notifyBy(*workspace, "touch '" + begun.string() + "'; while [ ! -e '" + enough.string() + "' ]; do sleep 0.05; done\n");
+        const auto process = workspace->start({"run", "digits-mlp"});
+        QVERIFY(eventually([&] { return stdfs::exists(begun); }));
+        const auto stops = workspace->start({"stop", "latest"});
+        QByteArray told;
+        QVERIFY(eventually([&] { return (told += stops->readAllStandardError()).contains("The run has ended; waits for notify_command ("); }));
+        QVERIFY(replaceFile(FileSystem::real(), enough, "").ok());
+        const Answer stopped = Workspace::finish(*stops);
+        QVERIFY2(stopped.code == 2 && stopped.err.find("does not run here: it is completed") != std::string::npos, stopped.err.c_str());
+        QCOMPARE(Workspace::finish(*process).code, 0);
     }
     void whatTellsItsUserOfItsEndIsWaitedFor() {
         const auto workspace = fresh("points 20; end completed, 0");

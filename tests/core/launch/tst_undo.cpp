@@ -47,6 +47,10 @@ private Q_SLOTS:
             QCOMPARE(launch::newestOnLine(run()), newest);
             QCOMPARE(after["counters"], before["counters"]);
             QCOMPARE(after["best"], before["best"]);
+            QVERIFY(std::filesystem::remove(run().summaryJson()));   // made again it tells the same
+            const json again = shown();
+            QCOMPARE(again["counters"], before["counters"]);
+            QCOMPARE(again["best"], before["best"]);
         }
         QCOMPARE(m_work->ask({"series", "latest", "train/loss", "--csv"}).out, m_work->ask({"series", "latest", "train/loss", "--csv", "--all-branches"}).out);
 
