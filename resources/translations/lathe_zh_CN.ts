@@ -294,10 +294,6 @@
             <translation>训练损失</translation>
         </message>
         <message>
-            <source>smoothed · newest %1</source>
-            <translation>平滑值 · 最新 %1</translation>
-        </message>
-        <message>
             <source>newest</source>
             <translation>最新</translation>
         </message>
@@ -350,6 +346,10 @@
         <message>
             <source>does not get on</source>
             <translation>停滞</translation>
+        </message>
+        <message>
+            <source>newest %1 · smoothed</source>
+            <translation>最新 %1 · 平滑值</translation>
         </message>
     </context>
     <context>

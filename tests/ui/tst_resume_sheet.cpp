@@ -154,6 +154,16 @@ private Q_SLOTS:
         m_trainer->answer(2);
         QVERIFY(m_sheet->answer().newCurve && m_sheet->answer().when == session::When::Now);
     }
+    void whatIsComparedIsShortenedAlikeAndToldWhole() {
+        m_trainer->answer(0);
+        auto* table = find<QTableView>("sheetTable");
+        QCOMPARE(table->columnWidth(SheetModel::Checkpoint), table->columnWidth(SheetModel::Used));
+        QCOMPARE(table->textElideMode(), Qt::ElideMiddle);
+        for (const int column : {SheetModel::Checkpoint, SheetModel::Used}) {
+            const QModelIndex cell = m_sheet->model().index(0, column);
+            QVERIFY2(!cell.data().toString().isEmpty() && cell.data(Qt::ToolTipRole).toString().endsWith(cell.data().toString()), qPrintable(cell.data(Qt::ToolTipRole).toString()));
+        }
+    }
     void itCanWaitInTheQueue() {
         auto* later = find<QPushButton>("sheetQueue");
         QVERIFY(!later->isEnabled());

@@ -406,6 +406,7 @@ private Q_SLOTS:
         QVERIFY(window.page() == Page::NewRun);
         QTRY_COMPARE(window.newRunPage().model().text(QStringLiteral("optimizer.learning_rate")), QStringLiteral("0.25"));
         QVERIFY(window.newRunPage().model().changedKeys().empty());
+        QVERIFY2(label("command")->text().startsWith(QStringLiteral("lathe-trainer again ") + keyOf(*run)), qPrintable(label("command")->text()));
         QCOMPARE(QApplication::focusWidget(), window.newRunPage().form().input(QStringLiteral("data.batch_size")));
         QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("64"));
         m_bench->click<QPushButton>("start");

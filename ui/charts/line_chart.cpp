@@ -12,10 +12,13 @@
 
 #include <QElapsedTimer>
 #include <QGraphicsSimpleTextItem>
+#include <QGraphicsTextItem>
 #include <QGraphicsView>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QResizeEvent>
+#include <QTextDocument>
+#include <QTextOption>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -66,7 +69,8 @@ struct LineChart::Impl {
     Scene scene;
     CurveItem* curves;
     CursorItem* cursor;
-    QGraphicsSimpleTextItem *note, *placeholder;
+    QGraphicsSimpleTextItem* note;
+    QGraphicsTextItem* placeholder;   ///< a sentence: it wraps
     QTimer noteTimer, laterTimer;
     QElapsedTimer sinceFit;
     Growth growth;
@@ -78,13 +82,17 @@ struct LineChart::Impl {
 
 LineChart::Impl::Impl(LineChart* chart, ChartLink* chartLink, const QString& chartTitle)
     : q(chart), link(chartLink), title(chartTitle), header(new ChartHeader(chart)), frame(chart), curves(new CurveItem(frame.item(), &scene)),
-      cursor(new CursorItem(frame.item())), note(new QGraphicsSimpleTextItem(frame.item())), placeholder(new QGraphicsSimpleTextItem(frame.item())) {
+      cursor(new CursorItem(frame.item())), note(new QGraphicsSimpleTextItem(frame.item())), placeholder(new QGraphicsTextItem(frame.item())) {
     curves->setZValue(5);
     cursor->setZValue(20);
-    for (QGraphicsSimpleTextItem* text : {note, placeholder}) {
-        text->setFont(captionFont());
-        text->setZValue(10);
-    }
+    note->setFont(captionFont());
+    note->setZValue(10);
+    placeholder->setFont(captionFont());
+    placeholder->setZValue(10);
+    placeholder->setObjectName(QStringLiteral("placeholder"));
+    QTextOption centred(Qt::AlignHCenter);
+    centred.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    placeholder->document()->setDefaultTextOption(centred);
     noteTimer.setSingleShot(true);
     laterTimer.setSingleShot(true);
     auto* column = new QVBoxLayout(chart);
@@ -155,7 +163,7 @@ void LineChart::setColors(const Palette& palette) {
     d.header->setColors(palette);
     d.cursor->setColors(palette);
     d.note->setBrush(palette.muted);
-    d.placeholder->setBrush(palette.muted);
+    d.placeholder->setDefaultTextColor(palette.muted);
     ++d.version;
     update();
     refresh();
@@ -175,13 +183,13 @@ void LineChart::setUnit(const QString& unit) {
 }
 
 void LineChart::setPlaceholder(const QString& text) {
-    if (m_impl->placeholder->text() == text) return;
-    m_impl->placeholder->setText(text);
+    if (m_impl->placeholder->toPlainText() == text) return;
+    m_impl->placeholder->setPlainText(text);
     ++m_impl->version;
     refresh();
 }
 
-QString LineChart::placeholder() const { return m_impl->pointsNow() ? QString() : m_impl->placeholder->text(); }
+QString LineChart::placeholder() const { return m_impl->pointsNow() ? QString() : m_impl->placeholder->toPlainText(); }
 
 void LineChart::setLogY(bool on) {
     if (m_impl->scene.y.log == on) return;
@@ -321,6 +329,7 @@ void LineChart::Impl::refresh() {
     if (makeRoom(now.area)) return;
     applyAxes(now);
     placeholder->setVisible(now.points == 0);
+    placeholder->setTextWidth(now.area.width());
     placeholder->setPos(now.area.center() - placeholder->boundingRect().center());
     if (onlyPoints && scene.y == painted.y && scene.markClipped == painted.markClipped) curves->grow();
     else curves->invalidate();

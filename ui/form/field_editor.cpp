@@ -32,6 +32,20 @@ int lineWidth(const config::Field& field) {
     }
 }
 
+constexpr int kLeastWidth = 120;   // what a choice or a text shrinks to in a small window; numbers keep their room
+
+/// As wide as it likes to be, and narrower only where there is no room.
+template <typename Input>
+class Yielding final : public Input {
+public:
+    Yielding(int width, QWidget* parent) : Input(parent), m_width(width) { this->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed); }
+    QSize sizeHint() const override { return {m_width, Input::sizeHint().height()}; }
+    QSize minimumSizeHint() const override { return {std::min(m_width, kLeastWidth), Input::minimumSizeHint().height()}; }
+
+private:
+    int m_width;
+};
+
 class SwitchEditor final : public FieldEditor {
 public:
     explicit SwitchEditor(QWidget* parent) : FieldEditor(parent), m_switch(new theme::Switch(this)) {
@@ -58,9 +72,8 @@ private:
 
 class ChoiceEditor final : public FieldEditor {
 public:
-    ChoiceEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_box(new theme::ChoiceBox(this)) {
+    ChoiceEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_box(new Yielding<theme::ChoiceBox>(kChoiceWidth, this)) {
         for (const std::string& choice : field.choices) m_box->addItem(QString::fromStdString(choice));
-        m_box->setFixedWidth(kChoiceWidth);
         auto* row = new QHBoxLayout(this);
         row->setContentsMargins(0, 0, 0, 0);
         row->addWidget(m_box);
@@ -84,8 +97,7 @@ private:
 
 class LineEditor : public FieldEditor {
 public:
-    LineEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_line(new QLineEdit(this)) {
-        m_line->setFixedWidth(lineWidth(field));
+    LineEditor(const config::Field& field, QWidget* parent) : FieldEditor(parent), m_line(new Yielding<QLineEdit>(lineWidth(field), this)) {
         m_line->setPlaceholderText(session::schemaText(field.noneText));
         const FieldType numbers[] = {FieldType::Integer, FieldType::Number, FieldType::OptionalInteger, FieldType::OptionalNumber};
         if (std::find(std::begin(numbers), std::end(numbers), field.type) != std::end(numbers)) m_line->setAlignment(Qt::AlignRight);

@@ -7,10 +7,12 @@
 #include <QGridLayout>
 #include <QPainter>
 
+#include <algorithm>
+
 namespace lathe::form {
 namespace {
 
-constexpr int kLabelWidth = 176;
+constexpr int kLabelWidth = 176, kNarrowLabelWidth = 136;
 
 QString appliesText(config::Applies applies) {
     switch (applies) {
@@ -50,7 +52,7 @@ FieldRow::FieldRow(const config::Field& field, FormModel& model, QWidget* parent
     m_editor->input()->setToolTip(help());
     grid->addWidget(m_editor, 0, 2, Qt::AlignLeft | Qt::AlignVCenter);
     QLabel* unit = theme::label(session::schemaText(field.unit), theme::TextRole::Body, "faint");
-    unit->setMinimumWidth(56);
+    unit->setMinimumWidth(std::max(56, unit->sizeHint().width()));
     grid->addWidget(unit, 0, 3);
     grid->setColumnStretch(4, 1);
 
@@ -69,6 +71,8 @@ FieldRow::FieldRow(const config::Field& field, FormModel& model, QWidget* parent
     });
     refresh();
 }
+
+void FieldRow::setNarrow(bool on) { m_label->setFixedWidth(on ? kNarrowLabelWidth : kLabelWidth); }
 
 QWidget* FieldRow::input() const { return m_editor->input(); }
 

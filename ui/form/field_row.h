@@ -20,6 +20,8 @@ public:
 
     const config::Field& field() const { return m_field; }
     const QString& key() const { return m_key; }
+    /// Where the editor needs the room.
+    void setNarrow(bool on);
     QWidget* input() const;
     /// Every word occurs in label, key, help or section.
     bool matches(const QStringList& words, const QString& sectionLabel) const;

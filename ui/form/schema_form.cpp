@@ -15,6 +15,7 @@
 namespace lathe::form {
 
 static constexpr int kNarrow = 520;   // below it the words of the toggles are in their tooltips
+static constexpr int kNoLinks = 620;  // below it the fields need the room of the links to sections
 
 SchemaForm::SchemaForm(FormModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
     auto* column = new QVBoxLayout(this);
@@ -63,15 +64,19 @@ QBoxLayout* SchemaForm::buildBar() {
 
 void SchemaForm::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    m_links->setVisible(width() >= kNoLinks);
+    for (FieldRow* row : std::as_const(m_rows)) row->setNarrow(width() < kNarrow);
     for (QToolButton* toggle : {m_advanced, m_onlyChanged}) toggle->setToolButtonStyle(width() < kNarrow ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon);
 }
 
 void SchemaForm::buildCards() {
     auto* middle = new QHBoxLayout;
     middle->setSpacing(14);
-    auto* links = new QVBoxLayout;
+    m_links = new QWidget;
+    auto* links = new QVBoxLayout(m_links);
+    links->setContentsMargins(0, 0, 0, 0);
     links->setSpacing(1);
-    middle->addLayout(links);
+    middle->addWidget(m_links);
     m_scroll = new QScrollArea(this);
     m_scroll->setObjectName(QStringLiteral("formScroll"));
     m_scroll->setWidgetResizable(true);

@@ -59,6 +59,7 @@ private:
     QLineEdit* m_search = nullptr;
     QToolButton* m_advanced = nullptr;
     QToolButton* m_onlyChanged = nullptr;
+    QWidget* m_links = nullptr;           ///< to the sections
     QScrollArea* m_scroll = nullptr;
     QBoxLayout* m_bar = nullptr;
     QBoxLayout* m_list = nullptr;

@@ -128,6 +128,7 @@ QVariant SheetModel::data(const QModelIndex& index, int role) const {
     if (role == KeyRole) return row.key;
     if (role == EffectRole) return row.effect;
     if (role == Qt::ToolTipRole) {
+        if (const QString value = index.column() == Checkpoint ? row.checkpoint : index.column() == Used ? row.used : QString(); !value.isEmpty()) return row.key + QLatin1Char('\n') + value;
         const config::Field* field = config::Schema::builtin().find(session::toStd(row.key));
         const QString help = field == nullptr ? QString() : QLatin1Char('\n') + session::schemaText(field->help);
         return row.why.isEmpty() ? row.key + help : row.key + QLatin1Char('\n') + row.why;

@@ -17,7 +17,7 @@
 namespace lathe::pages {
 namespace {
 
-constexpr int kTickMs = 250;
+constexpr int kTickMs = 250, kNarrow = 880, kGap = 18, kNarrowGap = 8;
 constexpr double kDefaultSmoothing = 0.9;
 
 /// The slider is finer near 1, where it matters: 0, then 1 - 10^(-p/100).
@@ -51,13 +51,13 @@ ChartsTab::ChartsTab(Context context, QWidget* parent) : QWidget(parent), m_cont
 
 QWidget* ChartsTab::buildStrip() {
     QFrame* strip = theme::card();
-    auto* row = new QHBoxLayout(strip);
+    auto* row = m_strip = new QHBoxLayout(strip);
     row->setContentsMargins(18, 8, 18, 10);
-    row->setSpacing(18);
+    row->setSpacing(kGap);
     theme::Metric** const metrics[] = {&m_step, &m_time, &m_loss, &m_best, &m_speed, &m_device};
     const char* const names[] = {"metricStep", "metricTime", "metricLoss", "metricBest", "metricSpeed", "metricDevice"};
     for (int i = 0; i < 6; ++i) {
-        if (i > 0) row->addWidget(new theme::Rule);
+        if (i > 0) row->addWidget(m_lastRule = new theme::Rule);
         *metrics[i] = new theme::Metric({});
         (*metrics[i])->setObjectName(QLatin1String(names[i]));
         row->addWidget(*metrics[i], 1);
@@ -186,6 +186,15 @@ void ChartsTab::refreshStrip() {
 }
 
 void ChartsTab::refreshRisk() { m_risk->setText(riskText(*m_session, Clock::system().wallNs())); }
+
+/// What it computes on is told in the log too.
+void ChartsTab::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool narrow = width() < kNarrow;
+    m_strip->setSpacing(narrow ? kNarrowGap : kGap);
+    m_lastRule->setVisible(!narrow);
+    m_device->setVisible(!narrow);
+}
 
 void ChartsTab::applyPalette() { m_charts->setColors(charts::Palette::of(theme::colors().dark)); }
 

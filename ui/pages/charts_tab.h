@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <QWidget>
 
+class QHBoxLayout;
 class QLabel;
 class QSlider;
 class QToolButton;
@@ -41,6 +42,7 @@ Q_SIGNALS:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* buildStrip();
@@ -54,6 +56,8 @@ private:
     Context m_context;
     std::shared_ptr<session::RunSession> m_session;
     QTimer m_tick;
+    QHBoxLayout* m_strip = nullptr;
+    QWidget* m_lastRule = nullptr;
     theme::Metric *m_step = nullptr, *m_time = nullptr, *m_loss = nullptr, *m_best = nullptr, *m_speed = nullptr, *m_device = nullptr;
     theme::ChoiceBox* m_axis = nullptr;
     QSlider* m_smoothing = nullptr;

@@ -27,7 +27,7 @@ using models::CheckpointsModel;
 using session::toQt;
 using session::toStd;
 
-constexpr int kChartHeight = 230;
+constexpr int kChartHeight = 230, kLow = 580;   // below it the list needs the room of the chart, which stands on Charts too
 
 /// Sessions are headings, what lies on an abandoned branch steps back.
 class CheckpointsDelegate final : public QStyledItemDelegate {
@@ -157,6 +157,7 @@ void CheckpointsTab::buildTree() {
     m_tree->header()->setHighlightSections(false);
     const int widths[] = {104, 120, 100, 270, 170};
     for (int column = 0; column < CheckpointsModel::Kept; ++column) m_tree->header()->resizeSection(column, widths[column]);
+    theme::giveWay(m_tree->header(), 150, CheckpointsModel::Metrics, 200, {CheckpointsModel::Verified});
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (m_restoring) return;
         m_selected = m_model.folder(now);
@@ -180,6 +181,11 @@ void CheckpointsTab::setSession(std::shared_ptr<session::RunSession> session) {
 }
 
 void CheckpointsTab::applyPalette() { m_chart->setColors(charts::Palette::of(theme::colors().dark)); }
+
+void CheckpointsTab::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_chart->setVisible(height() >= kLow);
+}
 
 void CheckpointsTab::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

@@ -22,7 +22,7 @@ namespace {
 using session::toQt;
 using session::toStd;
 
-constexpr int kScanDelayMs = 350;
+constexpr int kScanDelayMs = 350, kNarrow = 960;
 
 std::vector<config::Problem> validate(const config::Values& values) { return config::validate(config::fromValues(values)); }
 
@@ -73,6 +73,11 @@ QWidget* NewRunPage::buildTraining() {
     column->addLayout(middle, 1);
     column->addWidget(buildFoot());
     return page;
+}
+
+void NewRunPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_plan->setNarrow(width() < kNarrow);
 }
 
 QWidget* NewRunPage::buildSource() {
@@ -137,6 +142,7 @@ void NewRunPage::connectAll() {
     connect(m_data, &DataCard::dataChosen, this, &NewRunPage::chooseOwnData);
     connect(&m_scan, &DataScan::progressed, m_data, &DataCard::showProgress);
     connect(&m_scan, &DataScan::finished, this, &NewRunPage::takeScan);
+    connect(&m_context.workspace, &session::Workspace::runsChanged, this, &NewRunPage::refreshTitle);
     m_scanDelay.setSingleShot(true);
     m_scanDelay.setInterval(kScanDelayMs);
     connect(&m_scanDelay, &QTimer::timeout, this, &NewRunPage::lookAtData);
@@ -213,16 +219,25 @@ void NewRunPage::runAgain(const QString& folder, const QList<QPair<QString, QStr
 void NewRunPage::load(Origin origin, const QString& name, const config::RunConfig& baseline, const config::RunConfig& current) {
     m_origin = origin;
     m_originName = name;
-    const session::RunEntry* entry = origin == Origin::Run ? m_context.workspace.find(toStd(name)) : nullptr;
-    m_originTitle = entry != nullptr ? entry->name() : origin == Origin::File ? QFileInfo(name).fileName() : name;
+    m_originTitle.clear();
+    refreshTitle();
     m_presets->setCurrentText(name);
     if (origin != Origin::Preset) m_presets->setCurrentIndex(-1);
-    m_plan->setOrigin(m_originTitle);
     config::RunConfig fresh = current;
     if (origin == Origin::Run) fresh.run.name.clear();  // a new run gets a name of its own
     config::RunConfig base = baseline;
     if (origin == Origin::Run) base.run.name.clear();
     m_model.load(config::toValues(base), config::toValues(fresh));
+    Q_EMIT subtitleChanged();
+}
+
+/// Runs are known by their names once the workspace has been read.
+void NewRunPage::refreshTitle() {
+    const session::RunEntry* entry = m_origin == Origin::Run ? m_context.workspace.find(toStd(m_originName)) : nullptr;
+    const QString title = entry != nullptr ? entry->name() : m_origin == Origin::File ? QFileInfo(m_originName).fileName() : m_originName;
+    if (title == m_originTitle) return;
+    m_originTitle = title;
+    m_plan->setOrigin(title);
     Q_EMIT subtitleChanged();
 }
 
@@ -249,8 +264,7 @@ void NewRunPage::changed() {
     m_start->setToolTip(mend);
     m_queue->setEnabled(m_start->isEnabled());
     m_queue->setToolTip(mend.isEmpty() ? tr("Starts when no other run uses its device, behind those that wait already") : mend);
-    const QString source = m_origin == Origin::Preset || m_origin == Origin::File ? m_originName : QStringLiteral("run.yaml");
-    m_plan->setCommand(m_context.launcher.commandText(source, settings()));
+    m_plan->setCommand(m_context.launcher.commandText(m_origin == Origin::Run ? QStringLiteral("again") : QStringLiteral("run"), m_originName, settings()));
     if (!m_model.lastChanged().isEmpty()) m_context.settings.setValue(QStringLiteral("form/lastChanged"), m_model.lastChanged());
     m_scanDelay.start();
 }

@@ -59,6 +59,7 @@ Q_SIGNALS:
 private:
     enum class Origin { Preset, File, Run };
 
+    void resizeEvent(QResizeEvent* event) override;
     void build();
     QWidget* buildTraining();
     QWidget* buildFoot();
@@ -66,6 +67,7 @@ private:
     void connectAll();
     void loadPreset(const QString& name);
     void load(Origin origin, const QString& name, const config::RunConfig& baseline, const config::RunConfig& current);
+    void refreshTitle();
     void whenSafe(const QString& title, std::function<void()> go);
     void changed();
     void lookAtData();

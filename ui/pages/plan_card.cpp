@@ -23,7 +23,7 @@ namespace {
 
 using session::toQt;
 
-constexpr int kWidth = 316;
+constexpr int kWidth = 316, kNarrowWidth = 240;
 constexpr std::size_t kMostLinks = 8;
 
 void clear(QVBoxLayout* list) {
@@ -56,6 +56,7 @@ PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* body = new QWidget;
+    body->setMinimumWidth(1);   // a name or a path without a place to break must not widen it beyond the card
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(16, 12, 16, 14);
     column->setSpacing(6);
@@ -79,6 +80,7 @@ PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_
     m_doubts->setWordWrap(true);
     schedule->addWidget(m_doubts);
     m_changes = addPart(column, m_changesHead, {});
+    m_changesHead->setWordWrap(true);
 
     auto* commandHead = new QHBoxLayout;
     commandHead->addWidget(theme::label(tr("On the command line"), theme::TextRole::Strong), 1);
@@ -109,6 +111,8 @@ PlanCard::PlanCard(form::FormModel& model, QWidget* parent) : QFrame(parent), m_
     });
     refresh();
 }
+
+void PlanCard::setNarrow(bool on) { setFixedWidth(on ? kNarrowWidth : kWidth); }
 
 void PlanCard::setOrigin(const QString& name) {
     m_origin = name;

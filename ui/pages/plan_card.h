@@ -23,6 +23,8 @@ class PlanCard : public QFrame {
 public:
     explicit PlanCard(form::FormModel& model, QWidget* parent = nullptr);
 
+    /// Where the form needs the room.
+    void setNarrow(bool on);
     /// What "changed" refers to: "digits-mlp".
     void setOrigin(const QString& name);
     /// Samples in the training part, when known.

@@ -151,7 +151,7 @@ QWidget* ResumeSheet::buildTable() {
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setTextElideMode(Qt::ElideMiddle);
-    const int widths[] = {200, 150, 120, 120};
+    const int widths[] = {190, 140, 120, 140};   // what the checkpoint has and what will be used are compared: alike wide
     for (int i = 0; i < 4; ++i) m_table->setColumnWidth(i, widths[i]);
     column->addWidget(m_table, 1);
     const auto filter = [this] { m_model.setFilter(m_filter->text(), m_only->isChecked()); };

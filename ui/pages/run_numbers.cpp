@@ -92,7 +92,7 @@ StripValue timeValue(const session::RunSession& session, std::int64_t nowNs) {
     const session::Eta eta = session.eta();
     StripValue out{Text::tr("Time left"), eta.text(), {}};
     if (session.standing().state == rundir::State::Paused) out.below = Text::tr("paused");
-    else if (session.standsStill()) out.below = Text::tr("does not get on");
+    else if (session.standsStill() && session.standing().snag != session::Snag::Unsupervised) out.below = Text::tr("does not get on");
     else if (eta.seconds) out.below = Text::tr("ends %1").arg(QDateTime::fromMSecsSinceEpoch(nowNs / 1'000'000 + qint64(*eta.seconds * 1000)).toString(QStringLiteral("hh:mm")));
     if (out.value.isEmpty()) out.value = kNothing;
     return out;
@@ -103,7 +103,7 @@ StripValue lossValue(const session::RunSession& session, double smoothing) {
     const double smoothed = smoothedLatest(session.data(), name, smoothing);
     StripValue out{name == "train/loss" ? Text::tr("Train loss") : toQt(name), std::isnan(smoothed) ? kNothing : number(smoothed), {}};
     if (const auto latest = session.data().latest(name))
-        out.below = smoothing > 0 ? Text::tr("smoothed · newest %1").arg(number(latest->value)) : Text::tr("newest");
+        out.below = smoothing > 0 ? Text::tr("newest %1 · smoothed").arg(number(latest->value)) : Text::tr("newest");
     return out;
 }
 

@@ -135,9 +135,10 @@ void RunsPage::buildTable() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setSectionsClickable(true);
     header->setStretchLastSection(true);
-    const int widths[] = {272, 132, 122, 160, 150, 104, 150, 60};
+    const int widths[] = {272, 120, 122, 130, 150, 96, 136, 60};
     for (int column = 0; column < RunsModel::ColumnCount; ++column) header->resizeSection(column, widths[column]);
     theme::keepWhole(m_table, {RunsModel::Progress, RunsModel::Metric, RunsModel::Duration, RunsModel::Started});
+    theme::giveWay(header, 60, RunsModel::Name, 110, {RunsModel::Tags, RunsModel::Sparkline});
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(RunsModel::Started, Qt::DescendingOrder);
 

@@ -115,9 +115,9 @@ quint64 Launcher::goOn(const QString& verb, const QString& reference, const QStr
 
 quint64 Launcher::verb(const QStringList& arguments) { return start(arguments); }
 
-QString Launcher::commandText(const QString& configFile, const QStringList& settings) const {
+QString Launcher::commandText(const QString& verb, const QString& source, const QStringList& settings) const {
     QStringList words{QStringLiteral("lathe-trainer")};
-    words << withSettings({QStringLiteral("run"), configFile}, settings) << QStringLiteral("--workspace") << toQt(m_workspace.native());
+    words << withSettings({verb, source}, settings) << QStringLiteral("--workspace") << toQt(m_workspace.native());
     std::transform(words.begin(), words.end(), words.begin(), quoted);
     return words.join(QLatin1Char(' '));
 }

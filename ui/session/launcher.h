@@ -48,8 +48,8 @@ public:
     /// Any other verb that changes a run ("delete", "trash", "pin", "export" …); no --detach is added.
     quint64 verb(const QStringList& arguments);
     int running() const;
-    /// The command line that run() would execute, for people to copy.
-    QString commandText(const QString& configFile, const QStringList& settings = {}) const;
+    /// The command line of "run" or "again", for people to copy. `source`: a preset, a file or a run.
+    QString commandText(const QString& verb, const QString& source, const QStringList& settings = {}) const;
 
 Q_SIGNALS:
     void finished(quint64 number, const lathe::session::LaunchResult& result);

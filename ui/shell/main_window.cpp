@@ -25,6 +25,9 @@ using session::toStd;
 
 namespace {
 
+/// What a window manager puts around a window, which is known only once it has done so.
+constexpr QSize kFrame(16, 48);
+
 /// Makes the folder before anything looks into it; what went wrong is told once there is a place to tell it.
 std::filesystem::path prepared(const std::filesystem::path& workspace, QString& problem) {
     if (const auto made = makeFolders(FileSystem::real(), workspace); !made.ok()) problem = toQt(made.error().text());
@@ -40,7 +43,7 @@ MainWindow::MainWindow(const std::filesystem::path& workspace, Surroundings surr
     setWindowTitle(QStringLiteral("Lathe"));
     setWindowIcon(theme::appIcon());
     setMinimumSize(960, 600);
-    resize(QSize(1440, 900).boundedTo(screen()->availableSize()));
+    resize(QSize(1440, 900).boundedTo(screen()->availableSize() - kFrame));
     build();
     if (!m_folderProblem.isEmpty()) m_messages->fail(m_folderProblem);
     connectPages();

@@ -13,6 +13,8 @@
 
 namespace lathe::theme {
 
+static constexpr int kSmallestNumber = 13;   // pixels
+
 static QColor mixed(const QColor& a, const QColor& b, double part) {
     const auto between = [part](float x, float y) { return float(double(x) * part + double(y) * (1 - part)); };
     return QColor::fromRgbF(between(a.redF(), b.redF()), between(a.greenF(), b.greenF()), between(a.blueF(), b.blueF()));
@@ -157,8 +159,11 @@ void Metric::paintEvent(QPaintEvent*) {
     const Colors& c = colors();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
+    // A number is never shortened: it gets smaller where there is no room for it.
     const auto line = [&](double top, double height, TextRole role, const QColor& color, const QString& text) {
-        painter.setFont(textFont(role));
+        QFont font = textFont(role);
+        while (role == TextRole::Display && font.pixelSize() > kSmallestNumber && QFontMetrics(font).horizontalAdvance(text) > width()) font.setPixelSize(font.pixelSize() - 1);
+        painter.setFont(font);
         painter.setPen(color);
         painter.drawText(QRectF(0, top, width(), height), Qt::AlignVCenter, painter.fontMetrics().elidedText(text, Qt::ElideRight, width()));
     };

@@ -2,6 +2,7 @@
 
 #include "theme/parts.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QPainter>
 #include <QScrollBar>
@@ -54,6 +55,56 @@ private:
     bool m_fitting = false;
 };
 
+class YieldingColumns final : public QObject {
+public:
+    YieldingColumns(QHeaderView* header, int last, int shrinks, int least, std::vector<int> order)
+        : QObject(header), m_header(header), m_shrinks(shrinks), m_least(least), m_order(std::move(order)) {
+        for (int column = 0; column < header->count(); ++column) m_wanted.push_back(header->sectionSize(column));
+        m_wanted.back() = last;
+        m_later.setSingleShot(true);
+        connect(&m_later, &QTimer::timeout, this, [this] { fit(); });
+        connect(header, &QHeaderView::sectionResized, this, [this](int column, int, int size) {
+            if (m_fitting || size == 0 || column == stretched()) return;
+            m_wanted[std::size_t(column)] = size;
+            m_later.start(0);
+        });
+        header->installEventFilter(this);
+    }
+
+    bool eventFilter(QObject*, QEvent* event) override {
+        if (event->type() == QEvent::Resize) m_later.start(0);
+        return false;
+    }
+
+private:
+    int stretched() const {
+        int column = m_header->count() - 1;
+        while (column > 0 && m_header->isSectionHidden(column)) --column;
+        return column;
+    }
+    void fit() {
+        int needed = m_least - m_wanted[std::size_t(m_shrinks)];
+        for (const int width : m_wanted) needed += width;
+        const int room = m_header->viewport()->width();
+        m_fitting = true;
+        for (const int column : m_order) {
+            const bool hides = needed > room;
+            if (hides) needed -= m_wanted[std::size_t(column)];
+            if (m_header->isSectionHidden(column) != hides) m_header->setSectionHidden(column, hides);
+        }
+        const int width = std::min(m_wanted[std::size_t(m_shrinks)], m_least + std::max(0, room - needed));
+        if (m_header->sectionSize(m_shrinks) != width) m_header->resizeSection(m_shrinks, width);
+        m_fitting = false;
+    }
+
+    QHeaderView* m_header;
+    std::vector<int> m_wanted;   ///< width of each column where there is room
+    int m_shrinks, m_least;
+    std::vector<int> m_order;
+    QTimer m_later;
+    bool m_fitting = false;
+};
+
 }  // namespace
 
 QTableView* rowTable(const char* objectName, const QString& accessibleName, int rowHeight) {
@@ -74,6 +125,8 @@ QTableView* rowTable(const char* objectName, const QString& accessibleName, int 
 }
 
 void keepWhole(QTableView* table, std::vector<int> columns) { new WholeColumns(table, std::move(columns)); }
+
+void giveWay(QHeaderView* header, int last, int shrinks, int least, std::vector<int> order) { new YieldingColumns(header, last, shrinks, least, std::move(order)); }
 
 QFrame* tableCard(QWidget* content) {
     QFrame* frame = card();
