@@ -40,7 +40,7 @@ struct Options {
     std::vector<std::string> kinds;    ///< events: only those of these kinds
     std::string workspace;         ///< empty: $LATHE_WORKSPACE or ~/lathe
     std::string target;            ///< CONFIG, RUN, RUN@STEP or CHECKPOINT
-    std::vector<std::string> more; ///< names of series or records; further runs
+    std::vector<std::string> more; ///< names of series or records; further runs; what of the trash to remove
     std::vector<std::string> settings;
     std::int64_t remedy = 0;       ///< again, continue: what is told to help a run that memory ran out in; 0: none
     std::string command;           ///< run, again: a person's own command

@@ -165,7 +165,10 @@ void addVerb(CLI::App& app, const Verb& verb, Options& options, Action& chosen, 
     }
     if (verb.action == overnight) command->add_flag("--enable", options.enable, "Let runs in the background go on after log-out (loginctl enable-linger)");
     if (verb.action == pause) command->add_flag("--release", options.release, "Save and let the memory go; continue goes on exactly");
-    if (verb.action == trash) command->add_flag("--empty", options.empty, "Remove all that is in it for good");
+    if (verb.action == trash) {
+        CLI::Option* empty = command->add_flag("--empty", options.empty, "Remove all that is in it for good, or only these NAMES: RUNFOLDER, RUNFOLDER@CHECKPOINT");
+        command->add_option("NAMES", options.more)->needs(empty);
+    }
     command->callback([&, action = verb.action, needs = verb.needs] {
         chosen = action;
         startsSession = (needs & Detach) != 0 || options.replay;

@@ -188,10 +188,21 @@ static Result<void> finishRemoving(const std::filesystem::path& trash) {
     return names.empty() ? Result<void>() : FileSystem::real().syncFolder(trash);
 }
 
+/// Only these names; none means all. What somebody agreed to is removed as they saw it, or nothing is.
+static Result<void> narrow(TrashContent& content, const std::vector<std::string>& names) {
+    if (names.empty()) return {};
+    for (const std::string& name : names)
+        if (std::find(content.deleted.begin(), content.deleted.end(), name) == content.deleted.end())
+            return Error{ErrorCode::NotFound, "\"" + name.substr(0, 200) + "\" is not in the trash, so nothing was removed; lathe-trainer trash lists what is", {}, {}};
+    std::erase_if(content.deleted, [&](const std::string& name) { return std::find(names.begin(), names.end(), name) == names.end(); });
+    return {};
+}
+
 /// What `trash` lists, and nothing else. Every name goes before the first file does: nothing that is half there can be restored.
-static Result<TrashContent> removeDeleted(const std::filesystem::path& trash) {
+static Result<TrashContent> removeDeleted(const std::filesystem::path& trash, const std::vector<std::string>& names) {
     LATHE_TRY(finishRemoving(trash));
     LATHE_TRY_ASSIGN(TrashContent content, lookInto(trash));
+    LATHE_TRY(narrow(content, names));
     if (content.deleted.empty()) return content;
     for (const std::string& name : content.deleted) LATHE_TRY(FileSystem::real().rename(trash / name, trash / halfRemoved(name)));
     LATHE_TRY(FileSystem::real().syncFolder(trash));
@@ -201,7 +212,7 @@ static Result<TrashContent> removeDeleted(const std::filesystem::path& trash) {
 
 static ExitCode emptyTrash(const Options& options) {
     const auto trash = trashOf(workspaceOf(options));
-    const auto removed = removeDeleted(trash);
+    const auto removed = removeDeleted(trash, options.more);
     if (!removed) return fail(options, removed.error());
     tellForeign(trash, removed->foreign);
     const std::size_t count = removed->deleted.size();

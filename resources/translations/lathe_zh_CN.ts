@@ -3522,6 +3522,10 @@ Discard ends without saving: %1.</source>
             <source>%1 has ended.</source>
             <translation>%1 已结束。</translation>
         </message>
+        <message>
+            <source>%1 removed for good.</source>
+            <translation>已永久删除%1。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>

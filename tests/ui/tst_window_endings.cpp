@@ -404,7 +404,8 @@ private Q_SLOTS:
         QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("restore 20261129-two-b@s001-000000010")), qPrintable(m_bench->called()));
     }
     void theTrashIsEmptiedOnlyAfterItWasSaidWhatIsInIt() {
-        m_bench->useScript(QStringLiteral("[{\"id\": \"a\"}, {\"id\": \"b\"}, {\"checkpoint\": \"s001-000000010\"}]"));
+        m_bench->useScript(QStringLiteral("[{\"id\": \"a\", \"folder\": \"/w/trash/one-a\"}, {\"id\": \"b\", \"folder\": \"/w/trash/two-b\"}, "
+                                          "{\"checkpoint\": \"s001-000000010\", \"folder\": \"/w/trash/three-c@s001-000000010\"}]"));
         auto& window = open();
         window.openPage(Page::Runs);
         m_bench->click<QToolButton>("showTrash");
@@ -416,8 +417,25 @@ private Q_SLOTS:
             QVERIFY2(m_bench->prompts.questions.back().contains(QStringLiteral("2 runs, 1 checkpoint")), qPrintable(m_bench->prompts.questions.back()));
             if (times == 1) QVERIFY(!m_bench->called().contains(QStringLiteral("--empty")));
         }
-        QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --empty")));
-        QTRY_COMPARE(message(), QStringLiteral("The trash is empty."));
+        // What was counted, and nothing that came into the trash since.
+        QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("trash --empty one-a two-b three-c@s001-000000010 ")), qPrintable(m_bench->called()));
+        QTRY_COMPARE(message(), QStringLiteral("2 runs, 1 checkpoint removed for good."));
+    }
+    void theTrashShowsWhatIsDeletedElsewhere() {
+        m_bench->useScript(QStringLiteral("[]"));
+        auto& window = open();
+        window.openPage(Page::Runs);
+        m_bench->click<QToolButton>("showTrash");
+        auto* deleted = m_bench->find<QTableView>("trashTable");
+        QTRY_VERIFY(m_bench->called().contains(QStringLiteral("trash --json")));
+        QTRY_VERIFY(!deleted->isVisible());
+        m_bench->useScript(QStringLiteral("[{\"id\": \"a\", \"name\": \"one\", \"folder\": \"/w/trash/one-a\", \"state\": \"stopped\", \"step\": 1, \"created\": \"2026-11-29T08:00:00Z\"}]"));
+        std::filesystem::create_directories(m_bench->workspace() / "trash/one-a");
+        QTRY_COMPARE(deleted->model()->rowCount(), 1);
+        QTRY_VERIFY(deleted->isVisible() && m_bench->find<QPushButton>("emptyTrash")->isEnabled());
+        m_bench->useScript(QStringLiteral("[]"));
+        std::filesystem::remove(m_bench->workspace() / "trash/one-a");
+        QTRY_VERIFY(!deleted->isVisible());
     }
     void aPauseHoldsTheMemoryOrReleasesIt() {
         FixtureRun run(m_bench->workspace(), "live", yamlOf());

@@ -225,9 +225,12 @@ void RunVerbs::emptyTrash() {
         QStringList what;
         if (runs > 0) what << tr("%n run(s)", nullptr, runs);
         if (checkpoints > 0) what << tr("%n checkpoint(s)", nullptr, checkpoints);
+        // Exactly what was counted: what is deleted elsewhere while the question stands stays in the trash.
+        QStringList words{QStringLiteral("trash"), QStringLiteral("--empty")};
+        for (const QJsonValue& one : all) words << one[QStringLiteral("folder")].toString().section(QLatin1Char('/'), -1);
         const Question question{tr("Empty the trash?"), tr("Removed for good: %1.").arg(what.join(QStringLiteral(", "))), {{tr("Cancel")}, {tr("Empty the trash"), false, true}}};
-        m_context.prompts.ask(m_parent, question, [this](int choice) {
-            if (choice == 1) reported(m_context.launcher.verb({QStringLiteral("trash"), QStringLiteral("--empty")}), tr("The trash is empty."));
+        m_context.prompts.ask(m_parent, question, [this, words, removed = tr("%1 removed for good.").arg(what.join(QStringLiteral(", ")))](int choice) {
+            if (choice == 1) reported(m_context.launcher.verb(words), removed);
         });
     });
 }

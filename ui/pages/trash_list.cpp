@@ -2,6 +2,7 @@
 
 #include "pages/run_verbs.h"
 #include "rundir/checkpoint_manifest.h"
+#include "rundir/trash.h"
 #include "session/qt_text.h"
 #include "session/run_words.h"
 #include "theme/parts.h"
@@ -19,6 +20,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace lathe::pages {
 namespace {
 
@@ -28,6 +31,14 @@ using session::toStd;
 enum Column { Name, Was, Step, Started, ColumnCount };
 constexpr int kReference = Qt::UserRole + 1;   ///< as lathe-trainer restore takes it
 constexpr int kRowHeight = 34;
+constexpr int kLookMs = 1000;
+
+/// Another one after whatever came into the trash or went.
+std::int64_t stampOf(const std::filesystem::path& trash) {
+    std::error_code missing;
+    const auto changed = std::filesystem::last_write_time(trash, missing);
+    return missing ? -1 : std::int64_t(changed.time_since_epoch().count());
+}
 
 QStandardItem* cell(const QString& text, Qt::Alignment side = Qt::AlignLeft) {
     auto* item = new QStandardItem(text);
@@ -38,7 +49,7 @@ QStandardItem* cell(const QString& text, Qt::Alignment side = Qt::AlignLeft) {
 
 }  // namespace
 
-TrashList::TrashList(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(parent), m_context(context), m_verbs(verbs), m_model(0, ColumnCount) {
+TrashList::TrashList(Context context, RunVerbs& verbs, QWidget* parent) : QWidget(parent), m_context(context), m_verbs(verbs), m_model(0, ColumnCount), m_looks(session::jobPool()) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(12);
@@ -53,6 +64,8 @@ TrashList::TrashList(Context context, RunVerbs& verbs, QWidget* parent) : QWidge
     connect(&m_verbs, &RunVerbs::said, this, [this] {
         if (isVisible()) refresh();
     });
+    connect(&m_timer, &QTimer::timeout, this, &TrashList::look);
+    m_timer.start(kLookMs);
     refreshButtons();
 }
 
@@ -100,7 +113,17 @@ void TrashList::refresh() {
     });
 }
 
+/// Only its time is looked at each second, in the background; a program is asked once that has changed.
+void TrashList::look() {
+    if (!isVisible() || m_looks.running()) return;
+    m_looks.start([trash = rundir::trashOf(m_context.workspace.folder())](const auto&) { return stampOf(trash); }, [this](std::int64_t stamp) {
+        if (std::exchange(m_stamp, stamp) != stamp) refresh();
+    });
+}
+
 void TrashList::take(const QByteArray& json) {
+    if (json == m_shown) return;   // nothing jumps
+    m_shown = json;
     const QString marked = m_table->currentIndex().siblingAtColumn(Name).data(kReference).toString();
     m_model.removeRows(0, m_model.rowCount());
     for (const QJsonValue& each : QJsonDocument::fromJson(json).array()) {

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "pages/context.h"
+#include "session/background.h"
 
 #include <QStandardItemModel>
+#include <QTimer>
 #include <QWidget>
+
+#include <cstdint>
 
 class QPushButton;
 class QStackedLayout;
@@ -20,7 +24,7 @@ class TrashList : public QWidget {
 
 public:
     TrashList(Context context, RunVerbs& verbs, QWidget* parent = nullptr);
-    /// Asks lathe-trainer what is in the trash.
+    /// Asks lathe-trainer what is in the trash. While this is seen, whatever comes or goes there is noticed by itself.
     void refresh();
 
 Q_SIGNALS:
@@ -29,6 +33,7 @@ Q_SIGNALS:
 private:
     void buildBar(QVBoxLayout* column);
     void buildTable();
+    void look();
     void take(const QByteArray& json);
     void restore();
     void refreshButtons();
@@ -36,6 +41,10 @@ private:
     Context m_context;
     RunVerbs& m_verbs;
     QStandardItemModel m_model;
+    QByteArray m_shown;               ///< what the rows were made from
+    std::int64_t m_stamp = 0;         ///< of the trash when it was last looked at
+    session::NewestJob m_looks;
+    QTimer m_timer;
     QPushButton *m_restore = nullptr, *m_empty = nullptr;
     QTableView* m_table = nullptr;
     QStackedLayout* m_content = nullptr;

@@ -323,6 +323,21 @@ private Q_SLOTS:
         QCOMPARE(ask({"verify", "second@20"}).code, 0);   // what it shares is there as long as anybody needs it
         QCOMPARE(ask({"roll-back", "first@10"}).code, 4);
     }
+    void onlyWhatIsNamedLeavesTheTrashForGood() {
+        std::vector<std::string> folders;
+        for (const char* name : {"one", "two"}) {
+            QCOMPARE(ask({"run", "digits-mlp", "--set", QStringLiteral("run.name=%1").arg(QLatin1String(name))}).code, 0);
+            folders.push_back(m_workspace->latest().name());
+            QCOMPARE(ask({"delete", QString::fromStdString(folders.back())}).code, 0);
+        }
+        QCOMPARE(ask({"trash", QString::fromStdString(folders[0])}).code, 2);   // names alone remove nothing
+        const Answer unknown = ask({"trash", "--empty", QString::fromStdString(folders[0]), "elsewhere"});
+        QVERIFY2(unknown.code == 2 && unknown.err.find("\"elsewhere\" is not in the trash, so nothing was removed") != std::string::npos, unknown.err.c_str());
+        QCOMPARE(ask({"trash", "--json"}).json().size(), std::size_t{2});
+        QCOMPARE(ask({"trash", "--empty", QString::fromStdString(folders[0]), "--json"}).json(), json({{"removed", 1}}));
+        const json left = ask({"trash", "--json"}).json();
+        QVERIFY(left.size() == 1 && left[0]["name"] == "two");
+    }
     void whatALinkInTheTrashPointsToIsNeverTouched() {
         QCOMPARE(ask({"run", "digits-mlp"}).code, 0);
         const auto run = m_workspace->latest();
