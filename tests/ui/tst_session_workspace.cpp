@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace lathe;
@@ -83,6 +84,33 @@ private Q_SLOTS:
         QVERIFY(list.session(first.key()) == list.session(first.key()));
     }
 
+    /// Renamed or unmounted: nothing is known of its runs then, least of all that they are gone.
+    void whatWasSeenStaysWhileTheWorkspaceIsAway() {
+        const std::filesystem::path here = workspace() / "work", away = workspace() / "elsewhere";
+        FixtureRun run(here, "up"), other(here, "over");
+        other.summary();
+        run.beginSession(1);
+        run.summary([](rundir::Summary& summary) { summary.state = rundir::State::Running; });
+        LiveSession live(run.folder(), 1);
+        live.beat(live::Phase::Training, 0, 0, 1);
+        session::Workspace seen(here);
+        const auto upNow = [&] { return std::any_of(seen.runs().begin(), seen.runs().end(), [](const session::RunEntry& entry) { return rundir::isAlive(entry.state); }); };
+        QTRY_VERIFY_WITH_TIMEOUT(seen.runs().size() == 2 && upNow(), kPatience);
+        QSignalSpy moved(&seen, &session::Workspace::folderCameOrWent);
+        bool forgot = false;
+        connect(&seen, &session::Workspace::runsChanged, this, [&] { forgot = forgot || seen.runs().size() < 2 || !upNow(); });
+        std::filesystem::rename(here, away);
+        seen.refresh();
+        QTRY_COMPARE_WITH_TIMEOUT(moved.size(), 1, kPatience);
+        QVERIFY(seen.runs().size() == 2 && upNow());
+        std::filesystem::rename(away, here);
+        QTRY_COMPARE_WITH_TIMEOUT(moved.size(), 2, kPatience);
+        FixtureRun third(here, "third");
+        third.summary();
+        QTRY_VERIFY_WITH_TIMEOUT(seen.runs().size() == 3 && upNow(), kPatience);
+        QVERIFY(!forgot);
+        disconnect(&seen, nullptr, this, nullptr);
+    }
     void launcherTellsTheFolderOfTheNewRun() {
         const QString program = write(m_folder->filePath(QStringLiteral("trainer")), "#!/bin/sh\ncp \"$2\" \"$(dirname \"$0\")/seen.yaml\"\n"
                                       "echo \"$@\" > \"$(dirname \"$0\")/arguments\"\necho 'noise'\necho '{\"run\":\"abc\",\"folder\":\"/w/runs/20260101-x-abc\"}'\n", true);
@@ -120,6 +148,10 @@ private Q_SLOTS:
         QCOMPARE(result.sentence, QStringLiteral("Another process holds run x"));
         result = outcome("echo one >&2; echo 'the reason' >&2; exit 3\n");
         QCOMPARE(result.sentence, QStringLiteral("the reason"));
+        // What to type in a terminal is left there, also where it says what is missing.
+        result = outcome("echo '{\"error\":{\"code\":\"not_found\",\"sentence\":\"r has no checkpoint \\\"7\\\"; name a step, a folder, best or latest\"}}'; exit 2\n");
+        QVERIFY(result.isNotFound);
+        QCOMPARE(result.sentence, QStringLiteral("r has no checkpoint \"7\""));
         result = outcome("kill -9 $$\n");
         QVERIFY2(result.sentence.contains(QStringLiteral("signal 9")), qPrintable(result.sentence));
         result = outcome("exit 3\n");

@@ -9,6 +9,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryFile>
 
 #include <algorithm>
@@ -51,6 +52,12 @@ QString sentenceOf(const QJsonObject& object, const QByteArray& errors, int exit
     return last.isEmpty() ? Launcher::tr("lathe-trainer ended with code %1 and said nothing").arg(exitCode) : QString::fromUtf8(last);
 }
 
+/// The end of a sentence that says what to type stays in the terminal.
+QString forTheWindow(QString sentence) {
+    static const QRegularExpression kTyped(QStringLiteral("; (lathe-trainer |name a step, a folder, ).*$"), QRegularExpression::DotMatchesEverythingOption);
+    return sentence.remove(kTyped);
+}
+
 LaunchResult resultOf(const ChildProcess::Ended& ended) {
     LaunchResult result;
     result.exitCode = ended.exitCode;
@@ -63,7 +70,8 @@ LaunchResult resultOf(const ChildProcess::Ended& ended) {
     result.ok = ended.exitCode == 0;
     if (!result.ok)
         result.sentence = ended.exitCode < 0 ? Launcher::tr("lathe-trainer was ended by signal %1").arg(ended.signal)
-                                             : sentenceOf(object, ended.errors, ended.exitCode);
+                                             : forTheWindow(sentenceOf(object, ended.errors, ended.exitCode));
+    result.isNotFound = object.value(QStringLiteral("error")).toObject().value(QStringLiteral("code")).toString() == QLatin1String("not_found");
     return result;
 }
 
@@ -150,7 +158,9 @@ void Launcher::fail(quint64 number, const QString& sentence) {
             std::filesystem::remove(job->second->temporary, ignored);
             m_jobs.erase(job);
         }
-        Q_EMIT finished(number, LaunchResult{false, {}, {}, {}, sentence, -1});
+        LaunchResult failed;
+        failed.sentence = sentence;
+        Q_EMIT finished(number, failed);
     }, Qt::QueuedConnection);
 }
 

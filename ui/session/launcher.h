@@ -22,7 +22,8 @@ struct LaunchResult {
     QString folder;       ///< name of the run folder below runs/
     QString name;         ///< what people call the run, where one was started
     QByteArray json;      ///< the last line of standard output, as it came
-    QString sentence;     ///< why it failed, for people
+    QString sentence;     ///< why it failed, for people, without what to type in a terminal
+    bool isNotFound = false;  ///< it failed since what it is about is not there
     int exitCode = -1;    ///< -1: could not be started or was killed
 };
 

@@ -24,6 +24,7 @@ constexpr int kWholeLookEvery = 10;  // looks: every run folder by stat, for cha
 
 struct Look {
     bool whole = true;               ///< else only entries of runs that are up
+    bool isThere = true;             ///< else the workspace is not there now, and nothing was learned about its runs
     std::vector<RunEntry> entries;
     std::map<std::string, std::int64_t> stamps;
 };
@@ -64,6 +65,12 @@ void judge(const rundir::RunFolder& run, RunEntry& entry) {
     entry.why = told(toQt(standing.why));
 }
 
+/// An empty one that was just made is there; one that was renamed or unmounted is not, and says nothing about its runs.
+bool isThere(const std::filesystem::path& workspace) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(workspace, ignored);
+}
+
 /// Straight from their folders: cheap for the few runs that are up or wait, however many others there are.
 Look lookAtSome(const std::filesystem::path& workspace, const std::vector<std::string>& folders) {
     Look found;
@@ -81,7 +88,7 @@ Look lookAtSome(const std::filesystem::path& workspace, const std::vector<std::s
 Look lookAtAll(const std::filesystem::path& workspace, store::History& index, const std::vector<RunEntry>& known,
                const std::map<std::string, std::int64_t>& knownStamps) {
     const auto rows = index.rows();
-    if (!rows.ok()) return {true, known, knownStamps};  // best effort: what was seen last stays on the screen
+    if (!rows.ok()) return {true, true, known, knownStamps};  // best effort: what was seen last stays on the screen
     std::map<std::string, const RunEntry*> old;
     for (const RunEntry& entry : known) old[entry.folder] = &entry;
     Look found;
@@ -126,13 +133,14 @@ struct Workspace::Impl {
     QFileSystemWatcher watcher;
     QTimer timer;
     int looks = 0;
+    bool isThere = true;
     bool loaded = false, looking = false, again = false;
 };
 
 Workspace::Workspace(std::filesystem::path folder, QObject* parent) : QObject(parent), m_impl(std::make_unique<Impl>(this, std::move(folder))) {
     Impl& d = *m_impl;
     connect(&d.watcher, &QFileSystemWatcher::directoryChanged, this, [&d] { d.look(true); });
-    connect(&d.timer, &QTimer::timeout, this, [&d] { d.look(++d.looks % kWholeLookEvery == 0); });
+    connect(&d.timer, &QTimer::timeout, this, [&d] { d.look(++d.looks % kWholeLookEvery == 0 || !d.isThere); });
     d.timer.start(kLookMs);
     d.watch();
     d.look(true);
@@ -188,25 +196,40 @@ void Workspace::Impl::look(bool whole) {
     looking = true;
     const auto taken = [this](Look found) { take(std::move(found)); };
     if (!whole) {
-        runInBackground(pool, q, [path = folder, up] { return lookAtSome(path, up); }, taken);
+        runInBackground(pool, q, [path = folder, up] {
+            Look found = lookAtSome(path, up);
+            found.isThere = session::isThere(path);   // asked last: it may have gone meanwhile
+            return found;
+        }, taken);
         return;
     }
     runInBackground(pool, q, [history = history, path = folder, known = runs, knownStamps = stamps, receiver = QPointer<Workspace>(q)] {
+        if (!session::isThere(path)) {
+            history->reset();   // another one may come in its place
+            return Look{true, false, {}, {}};
+        }
         if (!*history) *history = store::History::open(path);
         static_cast<void>((*history)->refresh([receiver](std::size_t done, std::size_t total) {
             QMetaObject::invokeMethod(QCoreApplication::instance(), [receiver, done, total] {
                 if (receiver) Q_EMIT receiver->indexProgress(int(done), int(total));
             }, Qt::QueuedConnection);
         }));
-        return lookAtAll(path, **history, known, knownStamps);
+        Look found = lookAtAll(path, **history, known, knownStamps);
+        found.isThere = session::isThere(path);
+        return found;
     }, taken);
 }
 
 void Workspace::Impl::take(Look found) {
     looking = false;
     watch();
-    const bool first = !loaded;
+    const bool first = !loaded, moved = std::exchange(isThere, found.isThere) != found.isThere;
     bool differs = first;
+    if (moved) Q_EMIT q->folderCameOrWent();
+    if (!isThere) {   // what was seen last stays on the screen
+        found.whole = false;
+        found.entries.clear();
+    }
     if (found.whole) {
         differs |= found.entries != runs;
         runs = std::move(found.entries);

@@ -48,6 +48,7 @@ public:
 
 Q_SIGNALS:
     void runsChanged();                               ///< after any difference in runs()
+    void folderCameOrWent();                          ///< while it is away runs() stays as it was seen last
     void indexProgress(int done, int total);          ///< while the index is rebuilt
     void editFailed(const QString& sentence);
 
