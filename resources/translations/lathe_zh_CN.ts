@@ -3167,6 +3167,10 @@
             <source>Ends what its lost supervisor left</source>
             <translation>结束丢失的监管进程留下的进程</translation>
         </message>
+        <message>
+            <source>It is being started.</source>
+            <translation>正在启动。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunBanner</name>
@@ -3526,6 +3530,15 @@ Discard ends without saving: %1.</source>
             <source>%1 removed for good.</source>
             <translation>已永久删除%1。</translation>
         </message>
+        <message>
+            <source>%1: %2</source>
+            <comment>a run, what went wrong with it</comment>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>%1 does not wait any more: it was started, or taken out elsewhere.</source>
+            <translation>%1 已不在等待：它已启动，或已在别处被取出。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::pages::RunsPage</name>
@@ -3866,6 +3879,14 @@ Discard ends without saving: %1.</source>
             <source>This run is not up, so there is nothing to ask of it.</source>
             <translation>此运行未在进行，无法向它提出请求。</translation>
         </message>
+        <message>
+            <source>The run is in the trash; restore it first.</source>
+            <translation>该运行在回收站中；请先恢复。</translation>
+        </message>
+        <message>
+            <source>The folder of the run is not there.</source>
+            <translation>该运行的文件夹不存在。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::shell::AwayBar</name>
@@ -3991,6 +4012,18 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Undo</source>
             <translation>撤销</translation>
+        </message>
+        <message>
+            <source>Open the run</source>
+            <translation>打开该运行</translation>
+        </message>
+        <message>
+            <source>%1 runs have ended badly: %2</source>
+            <translation>%1 个运行未正常结束：%2</translation>
+        </message>
+        <message>
+            <source>Show the runs</source>
+            <translation>显示运行</translation>
         </message>
     </context>
     <context>
@@ -4126,6 +4159,21 @@ Discard ends without saving: %1.</source>
         <message>
             <source>Run to open: id, name, folder, or latest.</source>
             <translation>要打开的运行：编号、名称、文件夹或 latest。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::shell::GoneBar</name>
+        <message>
+            <source>Restore</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <source>%1 is in the trash. It can be looked at; nothing can be done with it until it is restored.</source>
+            <translation>%1 在回收站中。可以查看；恢复之前不能对它进行任何操作。</translation>
+        </message>
+        <message>
+            <source>The folder of %1 is not there any more. What is shown here is as it was when it was seen last.</source>
+            <translation>%1 的文件夹已不存在。这里显示的是最后一次看到时的内容。</translation>
         </message>
     </context>
 </TS>

@@ -83,6 +83,7 @@ private Q_SLOTS:
         QTest::mouseClick(start, Qt::LeftButton);
         // With the preset that suits a text, as the command line takes it.
         QTRY_VERIFY2(m_bench->called().contains(QStringLiteral("run shakespeare-char")) && m_bench->called().contains(QStringLiteral("poem.txt")), qPrintable(m_bench->called()));
+        QTRY_VERIFY(m_bench->window->page() == shell::Page::Run);
         // What is no usable text says so and leaves the settings as they were.
         Q_EMIT card->dataChosen(write("empty.txt", QByteArray()));
         QTRY_VERIFY2(message().contains(QStringLiteral("is empty")), qPrintable(message()));

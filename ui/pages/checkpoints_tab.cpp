@@ -281,6 +281,11 @@ void CheckpointsTab::refreshVerbs() {
         m_help->setText({});
         return;
     }
+    if (const QString nothingGoes = m_session->standing().whyNothingGoes(); !nothingGoes.isEmpty()) {
+        for (const Verb* verb : all) setVerb(*verb, nothingGoes);
+        m_help->setText(nothingGoes);
+        return;
+    }
     const QString running = m_session->isAlive() ? tr("The run is up; stop it first.") : QString();
     const QString broken = item->info.problem.empty() ? QString() : tr("This checkpoint cannot be used: %1").arg(toQt(item->info.problem));
     const session::CheckpointItem* top = newest();

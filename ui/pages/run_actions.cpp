@@ -5,6 +5,7 @@
 #include "session/qt_text.h"
 #include "theme/parts.h"
 
+#include <QAbstractButton>
 #include <QAction>
 #include <QDesktopServices>
 #include <QHBoxLayout>
@@ -48,6 +49,7 @@ RunActions::RunActions(Context context, RunVerbs& verbs, QWidget* parent) : QWid
     connect(m_continue, &QPushButton::clicked, this, [this] { m_verbs.continueRun(folder()); });
     connect(m_again, &QPushButton::clicked, this, [this] { Q_EMIT runAgain(folder()); });
     connect(&m_context.queue, &session::QueueFeed::changed, this, &RunActions::refresh);
+    connect(&m_verbs, &RunVerbs::goingOnChanged, this, &RunActions::refresh);
     connect(m_more, &QToolButton::clicked, this, &RunActions::showMenu);
 }
 
@@ -63,7 +65,7 @@ void RunActions::setSession(std::shared_ptr<session::RunSession> session) {
             connect(m_session.get(), signal, this, &RunActions::refresh);
         connect(m_session.get(), &session::RunSession::requestAnswered, this, [this](Request, bool ok, const QString& sentence) {
             refresh();
-            if (!ok) Q_EMIT failed(sentence);
+            if (!ok) m_verbs.fail(folder(), sentence);
             else if (!sentence.isEmpty()) Q_EMIT said(sentence);
         });
     }
@@ -113,6 +115,7 @@ void RunActions::refresh() {
         m_stop->setToolTip(tr("Stop and save, or discard"));
         m_pause->setToolTip(paused ? tr("Goes on training") : tr("Waits after the update under way; memory stays held"));
     }
+    const QString nothingGoes = now.whyNothingGoes();
     const RunKind kind = kindOf(m_session->summary());
     const QString never = whyNoCheckpoints(kind), notAgain = whyNotAgain(kind);
     if (kind == RunKind::Imported) {
@@ -131,15 +134,24 @@ void RunActions::refresh() {
     m_again->setToolTip(notAgain);
     const auto& checkpoints = m_session->checkpoints();
     const bool nothing = m_session->isLoaded() && std::none_of(checkpoints.begin(), checkpoints.end(), [](const auto& item) { return item.info.problem.empty(); });
-    const QString cannot = !never.isEmpty() ? never : nothing ? tr("It has no checkpoint that can be used. Run again starts it anew.") : QString();
+    const QString cannot = m_verbs.isGoingOn(folder()) ? tr("It is being started.") : !never.isEmpty() ? never : nothing ? tr("It has no checkpoint that can be used. Run again starts it anew.") : QString();
     m_continue->setEnabled(cannot.isEmpty());
     m_continue->setToolTip(!cannot.isEmpty() ? cannot : now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));
+    m_more->setEnabled(nothingGoes.isEmpty());
+    m_more->setToolTip(nothingGoes.isEmpty() ? tr("More for this run") : nothingGoes);
+    if (nothingGoes.isEmpty()) return;
+    for (QAbstractButton* button : std::initializer_list<QAbstractButton*>{m_pause, m_pauseHow, m_save, m_stop, m_again, m_continue}) {
+        button->setEnabled(false);
+        button->setToolTip(nothingGoes);
+    }
 }
 
 QString RunActions::folder() const { return m_session ? toQt(m_session->run().name()) : QString(); }
 
 void RunActions::ask(Request request) {
-    if (m_session && m_session->isAlive()) m_session->request(request);
+    if (!m_session || !m_session->isAlive()) return;
+    Q_EMIT m_verbs.acted(folder());
+    m_session->request(request);
 }
 
 void RunActions::saveNow() { ask(Request::SaveNow); }

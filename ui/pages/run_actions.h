@@ -32,7 +32,6 @@ public:
 Q_SIGNALS:
     void runAgain(const QString& folder);
     void said(const QString& sentence);
-    void failed(const QString& sentence);
 
 private:
     void ask(session::RunSession::Request request);

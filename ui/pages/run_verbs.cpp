@@ -24,6 +24,9 @@ using session::toStd;
 
 namespace {
 
+/// Goes on as the run that it is; the others make a new one.
+bool isSameRun(const QString& verb) { return verb == QLatin1String("continue") || verb == QLatin1String("roll-back"); }
+
 QString reference(const QString& folder, const QString& checkpoint) { return folder + QLatin1Char('@') + checkpoint; }
 
 }  // namespace
@@ -35,42 +38,66 @@ QString RunVerbs::nameOf(const QString& folder) const {
     return entry == nullptr ? folder : entry->name();
 }
 
-void RunVerbs::started(quint64 number) {
-    m_context.replies.await(number, this, [this](const session::LaunchResult& result) {
-        m_context.workspace.refresh();
-        if (result.ok) m_context.workspace.session(toStd(result.folder))->refresh();  // a short one may be over before its next look
-        if (result.ok) Q_EMIT runStarted(result.folder);
-        else Q_EMIT failed(result.sentence);
-    });
+void RunVerbs::fail(const QString& folder, const QString& sentence) {
+    const QString name = nameOf(folder);
+    Q_EMIT failed(folder.isEmpty() || sentence.contains(name) ? sentence : tr("%1: %2", "a run, what went wrong with it").arg(name, sentence), folder);
 }
 
-void RunVerbs::reported(quint64 number, const QString& success) {
-    m_context.replies.await(number, this, [this, success](const session::LaunchResult& result) {
+void RunVerbs::reported(const QString& folder, const QStringList& words, const QString& success) {
+    Q_EMIT acted(folder);
+    m_context.replies.await(m_context.launcher.verb(words), this, [this, folder, success](const session::LaunchResult& result) {
         m_context.workspace.refresh();
         if (result.ok) Q_EMIT said(success);
-        else Q_EMIT failed(result.sentence);
+        else fail(folder, result.sentence);
     });
 }
 
-void RunVerbs::goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve, When when) {
-    const quint64 number = m_context.launcher.goOn(verb, reference, settings, newCurve, when);
-    if (when == When::Now) started(number);
-    else queued(number, verb == QLatin1String("continue") || verb == QLatin1String("roll-back"));
-}
-
-void RunVerbs::queued(quint64 number, bool sameRun) {
-    m_context.replies.await(number, this, [this, sameRun](const session::LaunchResult& result) {
-        m_context.queue.refresh();
+void RunVerbs::goOn(const QString& verb, const QString& folder, const QString& checkpoint, const QStringList& settings, bool newCurve, When when) {
+    // A run is one; what is made from it may be several, but not by the same words.
+    const QString from = checkpoint.isEmpty() ? folder : reference(folder, checkpoint);
+    const QString key = isSameRun(verb) ? folder : (QStringList{verb, from} + settings).join(QLatin1Char('\n'));
+    if (m_goingOn.contains(key)) return;
+    m_goingOn.insert(key);
+    Q_EMIT goingOnChanged();
+    Q_EMIT acted(folder);
+    const quint64 number = m_context.launcher.goOn(verb, from, settings, newCurve, when);
+    m_context.replies.await(number, this, [=, this](const session::LaunchResult& result) {
         m_context.workspace.refresh();
-        if (!result.ok) Q_EMIT failed(result.sentence);
-        else Q_EMIT said((sameRun ? tr("%1 is in the queue and goes on when its device is free.") : tr("%1 is in the queue and starts when its device is free.")).arg(result.name));
+        if (!result.ok) {
+            goneOn(key);
+            fail(folder, result.sentence);
+        } else if (when == When::Now) {
+            wasStarted(key, result);
+        } else {
+            goneOn(key);
+            wasQueued(verb, result);
+        }
     });
+}
+
+/// The run that is up now is looked at once more, since a short one may be over before its next look. Until then Continue
+/// would still be offered.
+void RunVerbs::wasStarted(const QString& key, const session::LaunchResult& result) {
+    const auto session = m_context.workspace.session(toStd(result.folder));
+    connect(session.get(), &session::RunSession::stateChanged, this, [this, key, session] { goneOn(key); }, Qt::SingleShotConnection);
+    session->refresh();
+    Q_EMIT runStarted(result.folder);
+}
+
+void RunVerbs::wasQueued(const QString& verb, const session::LaunchResult& result) {
+    m_context.queue.refresh();
+    Q_EMIT said((isSameRun(verb) ? tr("%1 is in the queue and goes on when its device is free.") : tr("%1 is in the queue and starts when its device is free.")).arg(result.name));
+}
+
+void RunVerbs::goneOn(const QString& key) {
+    if (m_goingOn.remove(key)) Q_EMIT goingOnChanged();
 }
 
 void RunVerbs::continueRun(const QString& folder, When when) {
+    if (m_goingOn.contains(folder)) return;
     const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
     if (entry != nullptr && entry->state == rundir::State::Completed) extendAndContinue(folder, when);
-    else goOn(QStringLiteral("continue"), folder, {}, false, when);
+    else goOn(QStringLiteral("continue"), folder, {}, {}, false, when);
 }
 
 std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run, std::int64_t done) {
@@ -88,13 +115,16 @@ std::optional<RunVerbs::Target> RunVerbs::targetOf(const rundir::RunFolder& run,
 }
 
 void RunVerbs::extendAndContinue(const QString& folder, When when) {
+    if (m_asking.contains(folder)) return;
+    m_asking.insert(folder);
     const rundir::RunFolder run = m_context.workspace.runFolder(toStd(folder));
     const session::RunEntry* entry = m_context.workspace.find(toStd(folder));
     const std::int64_t done = entry == nullptr ? 0 : entry->summary.counters.globalStep.value();
     session::runInBackground(*QThreadPool::globalInstance(), this, [run, done] { return targetOf(run, done); },
                              [this, folder, when](std::optional<Target> target) {
+                                 m_asking.remove(folder);
                                  if (target) askHowFar(folder, *target, when);
-                                 else goOn(QStringLiteral("continue"), folder, {}, false, when);
+                                 else goOn(QStringLiteral("continue"), folder, {}, {}, false, when);
                              });
 }
 
@@ -114,7 +144,7 @@ void RunVerbs::askHowFar(const QString& folder, const Target& target, When when)
         if (!text) return;
         const QString setting = key + QLatin1Char('=') + text->trimmed();
         if (endRate) askForCurve(folder, setting, *endRate, when);
-        else goOn(QStringLiteral("continue"), folder, {setting}, false, when);
+        else goOn(QStringLiteral("continue"), folder, {}, {setting}, false, when);
     });
 }
 
@@ -126,7 +156,7 @@ void RunVerbs::askForCurve(const QString& folder, const QString& setting, double
                                 + QStringLiteral("\n\n") + tr("A new curve spans the longer run, so that the rate rises again to what it is there."),
                             {{tr("Cancel")}, {tr("Keep the curve")}, {tr("New curve"), true}}};
     m_context.prompts.ask(m_parent, question, [this, folder, setting, when](int choice) {
-        if (choice >= 1) goOn(QStringLiteral("continue"), folder, {setting}, choice == 2, when);
+        if (choice >= 1) goOn(QStringLiteral("continue"), folder, {}, {setting}, choice == 2, when);
     });
 }
 
@@ -138,43 +168,44 @@ void RunVerbs::rollBack(const QString& folder, const QString& checkpoint, std::i
                             tr("A new branch of %1 goes on from this checkpoint. %2").arg(nameOf(folder), left),
                             {{tr("Cancel")}, {tr("With changes…")}, {when == When::Now ? tr("Roll back") : tr("Put in the queue"), true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
-        if (choice == 2) goOn(QStringLiteral("roll-back"), reference(folder, checkpoint), {}, false, when);
+        if (choice == 2) goOn(QStringLiteral("roll-back"), folder, checkpoint, {}, false, when);
         if (choice == 1) goOnWithChanges(folder, checkpoint, {QStringLiteral("roll-back"), QStringLiteral("fork"), QStringLiteral("start-from-weights")}, QStringLiteral("roll-back"));
     });
 }
 
 void RunVerbs::goOnWithChanges(const QString& folder, const QString& checkpoint, const QStringList& verbs, const QString& verb,
                                const QList<QPair<QString, QString>>& settings) {
-    const auto target = [folder, checkpoint](const QString& chosen) { return chosen == QLatin1String("continue") ? folder : reference(folder, checkpoint); };
+    const auto from = [checkpoint](const QString& chosen) { return chosen == QLatin1String("continue") ? QString() : checkpoint; };
     SheetQuestion question;
     question.title = tr("Go on with changed settings: %1").arg(nameOf(folder));
     question.verbs = verbs;
     question.verb = verb;
     question.settings = settings;
-    question.ask = [this, target](const SheetAnswer& asked, QObject* context, SheetQuestion::Reply reply) {
-        const quint64 number = m_context.launcher.dryRun(asked.verb, target(asked.verb), asked.settings, asked.newCurve);
+    question.ask = [this, folder, from](const SheetAnswer& asked, QObject* context, SheetQuestion::Reply reply) {
+        const QString checkpoint = from(asked.verb);
+        const quint64 number = m_context.launcher.dryRun(asked.verb, checkpoint.isEmpty() ? folder : reference(folder, checkpoint), asked.settings, asked.newCurve);
         m_context.replies.await(number, context, [reply = std::move(reply)](const session::LaunchResult& result) { reply(result.json, result.sentence); });
     };
-    m_context.prompts.askSheet(m_parent, question, [this, target](const std::optional<SheetAnswer>& answer) {
-        if (answer) goOn(answer->verb, target(answer->verb), answer->settings, answer->newCurve, answer->when);
+    m_context.prompts.askSheet(m_parent, question, [this, folder, from](const std::optional<SheetAnswer>& answer) {
+        if (answer) goOn(answer->verb, folder, from(answer->verb), answer->settings, answer->newCurve, answer->when);
     });
 }
 
 void RunVerbs::fork(const QString& folder, const QString& checkpoint, When when) {
-    goOn(QStringLiteral("fork"), reference(folder, checkpoint), {}, false, when);
+    goOn(QStringLiteral("fork"), folder, checkpoint, {}, false, when);
 }
 
 void RunVerbs::startFromWeights(const QString& folder, const QString& checkpoint, When when) {
-    goOn(QStringLiteral("start-from-weights"), reference(folder, checkpoint), {}, false, when);
+    goOn(QStringLiteral("start-from-weights"), folder, checkpoint, {}, false, when);
 }
 
 void RunVerbs::verify(const QString& folder, const QString& checkpoint) {
-    reported(m_context.launcher.verb({QStringLiteral("verify"), reference(folder, checkpoint)}), tr("%1: every byte is as it was written.").arg(checkpoint));
+    reported(folder, {QStringLiteral("verify"), reference(folder, checkpoint)}, tr("%1: every byte is as it was written.").arg(checkpoint));
 }
 
 void RunVerbs::exportRun(const QString& folder, const QString& checkpoint) {
     const auto target = m_context.workspace.runFolder(toStd(folder)).exportFolder();
-    reported(m_context.launcher.verb({QStringLiteral("export"), reference(folder, checkpoint)}), tr("Exported to %1").arg(toQt(target.string())));
+    reported(folder, {QStringLiteral("export"), reference(folder, checkpoint)}, tr("Exported to %1").arg(toQt(target.string())));
 }
 
 void RunVerbs::deleteCheckpoint(const QString& folder, const QString& checkpoint, std::int64_t step) {
@@ -183,11 +214,12 @@ void RunVerbs::deleteCheckpoint(const QString& folder, const QString& checkpoint
                             {{tr("Cancel")}, {tr("Move to trash"), false, true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
         if (choice != 1) return;
+        Q_EMIT acted(folder);
         const QString name = tr("The checkpoint at step %1").arg(QLocale().toString(qint64(step)));
         m_context.replies.await(m_context.launcher.verb({QStringLiteral("delete"), reference(folder, checkpoint)}), this, [=, this](const session::LaunchResult& result) {
             m_context.workspace.refresh();
             if (result.ok) Q_EMIT trashed(reference(folder, checkpoint), name);
-            else Q_EMIT failed(result.sentence);
+            else fail(folder, result.sentence);
         });
     });
 }
@@ -199,12 +231,10 @@ void RunVerbs::moveToTrash(const QString& folder) {
                             {{tr("Cancel")}, {tr("Move to trash"), false, true}}};
     m_context.prompts.ask(m_parent, question, [=, this](int choice) {
         if (choice != 1) return;
+        Q_EMIT acted(folder);
         m_context.replies.await(m_context.launcher.verb({QStringLiteral("delete"), folder}), this, [=, this](const session::LaunchResult& result) {
             m_context.workspace.refresh();
-            if (!result.ok) {
-                Q_EMIT failed(result.sentence);
-                return;
-            }
+            if (!result.ok) return fail(folder, result.sentence);
             Q_EMIT runRemoved(folder);
             Q_EMIT trashed(folder, name);
         });
@@ -212,7 +242,7 @@ void RunVerbs::moveToTrash(const QString& folder) {
 }
 
 void RunVerbs::restore(const QString& reference, const QString& name) {
-    reported(m_context.launcher.verb({QStringLiteral("restore"), reference}), tr("%1 is back.").arg(name));
+    reported(reference.section(QLatin1Char('@'), 0, 0), {QStringLiteral("restore"), reference}, tr("%1 is back.").arg(name));
 }
 
 void RunVerbs::emptyTrash() {
@@ -230,7 +260,7 @@ void RunVerbs::emptyTrash() {
         for (const QJsonValue& one : all) words << one[QStringLiteral("folder")].toString().section(QLatin1Char('/'), -1);
         const Question question{tr("Empty the trash?"), tr("Removed for good: %1.").arg(what.join(QStringLiteral(", "))), {{tr("Cancel")}, {tr("Empty the trash"), false, true}}};
         m_context.prompts.ask(m_parent, question, [this, words, removed = tr("%1 removed for good.").arg(what.join(QStringLiteral(", ")))](int choice) {
-            if (choice == 1) reported(m_context.launcher.verb(words), removed);
+            if (choice == 1) reported({}, words, removed);
         });
     });
 }
@@ -245,6 +275,7 @@ void RunVerbs::takeOutOfQueue(const QString& id, const QString& name) {
             m_context.queue.refresh();
             m_context.workspace.refresh();
             if (result.ok) Q_EMIT said(tr("%1 is out of the queue.").arg(name));
+            else if (result.isNotFound) Q_EMIT said(tr("%1 does not wait any more: it was started, or taken out elsewhere.").arg(name));
             else Q_EMIT failed(result.sentence);
         });
     });
@@ -300,13 +331,14 @@ void RunVerbs::stopLeft(session::RunSession& session) {
     askWhileUp(session, tr("Stop %1?").arg(session.name()), {{tr("Cancel")}, {tr("Stop"), true}}, text, [this](session::RunSession& now, int choice) {
         if (choice != 1) return;
         const QString folder = toQt(now.run().name()), name = now.name();
+        Q_EMIT acted(folder);
         Q_EMIT said(tr("%1 is told to leave, which may take a minute.").arg(name));
         m_context.replies.await(m_context.launcher.verb({QStringLiteral("stop"), folder}), this, [this, folder, name](const session::LaunchResult& result) {
             m_context.workspace.refresh();
             m_context.workspace.session(toStd(folder))->refresh();
             // Its exit code is that of how the run ended: interrupted.
             const bool failed = QJsonDocument::fromJson(result.json).object().contains(QStringLiteral("error"));
-            if (failed || (!result.ok && result.json.isEmpty())) Q_EMIT this->failed(result.sentence);
+            if (failed || (!result.ok && result.json.isEmpty())) fail(folder, result.sentence);
             else Q_EMIT said(tr("%1 has ended.").arg(name));
         });
     });

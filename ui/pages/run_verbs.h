@@ -6,6 +6,7 @@
 #include "session/run_session.h"
 
 #include <QObject>
+#include <QSet>
 #include <QString>
 
 namespace lathe::pages {
@@ -35,6 +36,11 @@ public:
     /// `id` of a run that waits in the queue.
     void takeOutOfQueue(const QString& id, const QString& name);
 
+    /// Says what went wrong with a run, by its name; `folder` may be empty.
+    void fail(const QString& folder, const QString& sentence);
+    /// This run is being started: it is not asked for twice.
+    bool isGoingOn(const QString& folder) const { return m_goingOn.contains(folder); }
+
     /// Stop and save, or discard with what is lost said in updates and minutes.
     void stop(session::RunSession& session);
 
@@ -55,15 +61,21 @@ Q_SIGNALS:
     void said(const QString& sentence);
     /// A run or a checkpoint (RUN@CHECKPOINT) went to the trash, from where restore() brings it back.
     void trashed(const QString& reference, const QString& name);
-    void failed(const QString& sentence);
+    /// About a run, which the sentence names, or about none.
+    void failed(const QString& sentence, const QString& folder = {});
+    /// Something is being done with this run: what was said of it before is over.
+    void acted(const QString& folder);
+    void goingOnChanged();
     void runRemoved(const QString& folder);
 
 private:
-    void goOn(const QString& verb, const QString& reference, const QStringList& settings, bool newCurve, When when);
-    void started(quint64 number);
-    /// `sameRun`: it is not a new one that waits.
-    void queued(quint64 number, bool sameRun);
-    void reported(quint64 number, const QString& success);
+    /// Of a run, or of one of its checkpoints where one is named. Does nothing while the same is under way.
+    void goOn(const QString& verb, const QString& folder, const QString& checkpoint, const QStringList& settings, bool newCurve, When when);
+    void wasStarted(const QString& key, const session::LaunchResult& result);
+    void wasQueued(const QString& verb, const session::LaunchResult& result);
+    void goneOn(const QString& key);
+    /// `folder` as of failed().
+    void reported(const QString& folder, const QStringList& words, const QString& success);
     void stopCommand(session::RunSession& session);
     /// A question whose text follows the run while it is open, and that closes, and says so, once the run has ended.
     void askWhileUp(session::RunSession& session, const QString& title, std::vector<Choice> choices, std::function<QString(const session::RunSession&)> text,
@@ -85,6 +97,8 @@ private:
 
     Context m_context;
     QWidget* m_parent;
+    QSet<QString> m_goingOn;   ///< runs that are being started; of what makes a new one, how it was asked for
+    QSet<QString> m_asking;    ///< runs whose length is being looked up, to ask about it
 };
 
 }  // namespace lathe::pages

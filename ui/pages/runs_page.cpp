@@ -74,7 +74,7 @@ void RunsPage::build() {
     m_content->addWidget(new theme::EmptyState(theme::Icon::Clock, tr("Looking for runs"), toQt(m_context.workspace.folder().string())));
     m_deleted = new TrashList(m_context, m_verbs);
     m_content->addWidget(m_deleted);
-    connect(m_deleted, &TrashList::failed, &m_verbs, &RunVerbs::failed);
+    connect(m_deleted, &TrashList::failed, &m_verbs, [this](const QString& sentence) { m_verbs.fail({}, sentence); });
     column->addWidget(host, 1);
 }
 

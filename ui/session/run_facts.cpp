@@ -4,6 +4,7 @@
 #include "launch/run/run_summary.h"
 #include "launch/run/standing.h"
 #include "live/control_socket.h"
+#include "rundir/trash.h"
 
 #include <sys/stat.h>
 
@@ -35,6 +36,16 @@ static std::string statusOf(const rundir::RunFolder& run) {
     return reply.ok() ? reply->json : std::string();
 }
 
+/// A run that is held is followed wherever it is moved; one that is not is looked for in the trash.
+static Whereabouts whereaboutsOf(const rundir::RunFolder& run) {
+    std::error_code ignored;
+    const std::filesystem::path place = run.place();
+    const bool isThere = std::filesystem::is_directory(place, ignored), isBeingRemoved = place.filename().native().starts_with('.');
+    if (isThere && !isBeingRemoved) return rundir::isInTrash(run) ? Whereabouts::InTrash : Whereabouts::InPlace;
+    const auto deleted = rundir::trashOf(place.parent_path().parent_path()) / place.filename();
+    return !isBeingRemoved && std::filesystem::is_directory(deleted, ignored) ? Whereabouts::InTrash : Whereabouts::Gone;
+}
+
 SessionMark markOf(const rundir::RunFolder& run) {
     const auto live = rundir::readLive(run);  // goes last: without it nothing more is written
     SessionMark mark{rundir::newestSession(run)};
@@ -60,6 +71,8 @@ Seen seen(const rundir::RunFolder& run) {
 
 RunFacts lookAt(const rundir::RunFolder& run, std::int64_t checkpointsStamp, const std::vector<std::string>& pinned) {
     RunFacts facts;
+    facts.whereabouts = whereaboutsOf(run);
+    if (facts.whereabouts == Whereabouts::Gone) return facts;
     facts.mark = markOf(run);
     if (auto manifest = rundir::readManifest(run); manifest.ok()) facts.manifest = std::move(*manifest);
     else facts.problem = manifest.error().text();

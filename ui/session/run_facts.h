@@ -29,7 +29,11 @@ struct Seen : launch::Standing {
 };
 Seen seen(const rundir::RunFolder& run);
 
+/// Where a run lies now, whoever moved it.
+enum class Whereabouts { InPlace, InTrash, Gone };
+
 struct RunFacts {
+    Whereabouts whereabouts = Whereabouts::InPlace;   ///< Gone: nothing else is known
     SessionMark mark;
     Seen standing;
     std::optional<rundir::LiveRecord> live;

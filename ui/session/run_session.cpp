@@ -108,6 +108,15 @@ QString PhaseNow::text() const {
     return total > 0 ? words + QStringLiteral(" %1/%2").arg(done).arg(total) : words;
 }
 
+QString Standing::whyNothingGoes() const {
+    switch (whereabouts) {
+    case Whereabouts::InPlace: break;
+    case Whereabouts::InTrash: return RunSession::tr("The run is in the trash; restore it first.");
+    case Whereabouts::Gone: return RunSession::tr("The folder of the run is not there.");
+    }
+    return {};
+}
+
 QString Eta::text() const {
     if (measuring) return QObject::tr("measuring");
     return seconds ? toQt(durationText(*seconds)) : QString();
@@ -177,7 +186,7 @@ QString RunSession::name() const {
 }
 
 bool RunSession::isLoaded() const { return m_impl->loaded; }
-QString RunSession::problem() const { return m_impl->problem; }
+QString RunSession::problem() const { return m_impl->standing.whereabouts == Whereabouts::Gone ? QString() : m_impl->problem; }
 const Standing& RunSession::standing() const { return m_impl->standing; }
 bool RunSession::isAlive() const { return rundir::isAlive(m_impl->standing.state); }
 bool RunSession::standsStill() const {
@@ -257,6 +266,14 @@ void RunSession::Impl::look() {
 }
 
 void RunSession::Impl::takeFacts(RunFacts found) {
+    if (found.whereabouts == Whereabouts::Gone && loaded) {   // what was seen last stays
+        facts.whereabouts = found.whereabouts;
+        facts.live.reset();
+        facts.status.clear();
+        if (rundir::isAlive(facts.standing.state)) facts.standing = {};
+        found = facts;
+        found.checkpoints.reset();
+    }
     const bool userDiffers = !sameUser(found.user, facts.user);
     auto newCheckpoints = std::move(found.checkpoints);
     if (newCheckpoints) plan = std::move(found.plan);
@@ -319,6 +336,7 @@ void RunSession::Impl::updateStanding() {
     now.state = facts.standing.state;
     now.why = told(toQt(facts.standing.why));
     now.snag = facts.standing.snag;
+    now.whereabouts = facts.whereabouts;
     now.onThisHost = facts.standing.onThisHost;
     now.attached = feed != nullptr;
     if (feed) beat = feed->heartbeat();

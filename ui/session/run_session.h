@@ -12,6 +12,7 @@
 #include "rundir/keep_rule.h"
 #include "rundir/run_folder.h"
 #include "session/run_data.h"
+#include "session/run_facts.h"
 #include "session/run_words.h"
 
 #include <cstdint>
@@ -35,10 +36,12 @@ struct Standing {
     rundir::State state = rundir::State::Lost;
     Snag snag = Snag::None;
     QString why;               ///< a sentence, or empty
+    Whereabouts whereabouts = Whereabouts::InPlace;
     bool onThisHost = true;
     bool attached = false;     ///< the shared memory is mapped: what follows is live
     PhaseNow phase;
     double heartbeatAge = 0;   ///< seconds since rank 0 last gave a sign of life (while attached)
+    QString whyNothingGoes() const;   ///< where it is not in its place: why nothing can be done with it; else empty
     bool operator==(const Standing&) const = default;
 };
 

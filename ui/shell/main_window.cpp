@@ -6,6 +6,7 @@
 #include "pages/queue_page.h"
 #include "pages/runs_page.h"
 #include "session/qt_text.h"
+#include "shell/gone_bar.h"
 #include "shell/message_bar.h"
 #include "shell/run_watch.h"
 #include "shell/top_bar.h"
@@ -27,6 +28,7 @@ namespace {
 
 /// What a window manager puts around a window, which is known only once it has done so.
 constexpr QSize kFrame(16, 48);
+constexpr int kMostNames = 3;
 
 /// Makes the folder before anything looks into it; what went wrong is told once there is a place to tell it.
 std::filesystem::path prepared(const std::filesystem::path& workspace, QString& problem) {
@@ -56,6 +58,9 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::openPage(Page page) {
     m_page = page;
+    const QString run = page == Page::Run ? m_run->folder() : QString();
+    m_watch->sawRun(run);
+    if (isVisible()) m_messages->openedPage(run);   // before that nobody has read it
     m_rail->setPage(page);
     m_stack->setCurrentIndex(int(page));
     // The page takes the keys; no widget of it shows a focus frame that nobody asked for.
@@ -113,13 +118,38 @@ void MainWindow::refreshTop() {
     case Page::Run: m_top->setTitle(m_run->session() ? m_run->session()->name() : QString(), m_run->subtitle()); break;
     }
     m_top->setRun(m_page == Page::Run ? m_run->session() : nullptr);
+    m_gone->show(m_page == Page::Run ? m_run->session() : nullptr);
     const QString title = m_top->title();
     setWindowTitle(m_page == Page::Run && !title.isEmpty() ? title + QStringLiteral(" – Lathe") : QStringLiteral("Lathe"));
 }
 
 void MainWindow::runEnded(const QString& folder, const QString& sentence) {
-    const bool inFront = isActiveWindow() && m_page == Page::Run && m_run->folder() == folder;
-    if (!inFront) m_surroundings.notifier.notify(tr("Lathe"), sentence);
+    const bool onItsPage = m_page == Page::Run && m_run->folder() == folder;
+    if (!isActiveWindow() || !onItsPage) m_surroundings.notifier.notify(tr("Lathe"), sentence);
+    // Its own page shows it; elsewhere the window tells it itself, since not every desktop has notifications.
+    if (onItsPage) return m_watch->sawRun(folder);
+    const auto& unseen = m_watch->unseen();
+    const bool bad = std::any_of(unseen.begin(), unseen.end(), [&](const RunWatch::Unseen& one) { return one.folder == folder; });
+    if (bad) tellUnseen();
+    else if (!m_messages->isError() && !m_messages->isNotice()) m_messages->say(sentence, {tr("Open the run"), [this, folder] { openRun(folder); }});
+}
+
+/// One by its sentence, several by their names; until somebody has looked, or has closed it.
+void MainWindow::tellUnseen() {
+    const auto& unseen = m_watch->unseen();
+    if (unseen.empty()) return;
+    const auto closed = [this] { m_watch->sawAll(); };
+    if (unseen.size() == 1) {
+        m_messages->notice(unseen.front().sentence, {tr("Open the run"), [this, folder = unseen.front().folder] { openRun(folder); }}, closed);
+        return;
+    }
+    QStringList names;
+    for (const RunWatch::Unseen& one : unseen) names << one.name;
+    if (names.size() > kMostNames) names = names.mid(0, kMostNames) << QStringLiteral("…");
+    m_messages->notice(tr("%1 runs have ended badly: %2").arg(unseen.size()).arg(names.join(QStringLiteral(", "))), {tr("Show the runs"), [this] {
+        m_watch->sawAll();
+        openPage(Page::Runs);
+    }}, closed);
 }
 
 void MainWindow::chooseTheme(theme::Mode mode) {

@@ -26,6 +26,7 @@ class RunVerbs;
 namespace lathe::shell {
 
 class AwayBar;
+class GoneBar;
 class MessageBar;
 class RunSwitcher;
 class RunWatch;
@@ -78,6 +79,7 @@ private:
     void runWasQueued(const QString& name);
     void runWasRemoved(const QString& folder);
     void runEnded(const QString& folder, const QString& sentence);
+    void tellUnseen();
     void save();
     void chooseTheme(theme::Mode mode);
     void chooseLanguage(const QString& language);
@@ -95,6 +97,7 @@ private:
     Rail* m_rail = nullptr;
     TopBar* m_top = nullptr;
     AwayBar* m_away = nullptr;
+    GoneBar* m_gone = nullptr;
     MessageBar* m_messages = nullptr;
     QStackedWidget* m_stack = nullptr;
     RunSwitcher* m_switcher = nullptr;

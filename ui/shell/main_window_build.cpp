@@ -7,6 +7,7 @@
 #include "pages/runs_page.h"
 #include "shell/away_bar.h"
 #include "shell/disk_bar.h"
+#include "shell/gone_bar.h"
 #include "shell/main_window.h"
 #include "shell/message_bar.h"
 #include "shell/run_switcher.h"
@@ -36,6 +37,8 @@ void MainWindow::build() {
     column->addWidget(new DiskBar(m_disk));
     m_away = new AwayBar;
     column->addWidget(m_away);
+    m_gone = new GoneBar;
+    column->addWidget(m_gone);
     m_stack = new QStackedWidget;
     m_stack->setObjectName(QStringLiteral("pages"));
     m_newRun = new pages::NewRunPage(m_context);
@@ -76,7 +79,9 @@ void MainWindow::connectPages() {
         else openPage(Page::Runs);
         m_messages->say(sentence);
     });
-    connect(m_newRun, &pages::NewRunPage::failed, m_messages, &MessageBar::fail);
+    const auto say = [this](const QString& sentence) { m_messages->say(sentence); };
+    const auto fail = [this](const QString& sentence) { m_messages->fail(sentence); };
+    connect(m_newRun, &pages::NewRunPage::failed, this, fail);
     connect(m_newRun, &pages::NewRunPage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_runs, &pages::RunsPage::openRun, this, [this](const QString& folder) { openRun(folder); });
     connect(m_runs, &pages::RunsPage::runAgain, this, [this](const QString& folder) { runAgain(folder); });
@@ -85,7 +90,7 @@ void MainWindow::connectPages() {
     connect(m_runs, &pages::RunsPage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_queuePage, &pages::QueuePage::openRun, this, [this](const QString& folder) { openRun(folder); });
     connect(m_queuePage, &pages::QueuePage::newRun, this, [this] { openPage(Page::NewRun); });
-    connect(m_queuePage, &pages::QueuePage::failed, m_messages, &MessageBar::fail);
+    connect(m_queuePage, &pages::QueuePage::failed, this, fail);
     connect(m_queuePage, &pages::QueuePage::subtitleChanged, this, &MainWindow::refreshTop);
     connect(m_compare, &pages::ComparePage::chooseRuns, this, [this] { openPage(Page::Runs); });
     connect(m_compare, &pages::ComparePage::runsChanged, this, &MainWindow::refreshTop);
@@ -94,19 +99,28 @@ void MainWindow::connectPages() {
     connect(m_run, &RunPage::runAgain, this, [this](const QString& folder) { runAgain(folder); });
     connect(&m_top->actions(), &pages::RunActions::runAgain, this, [this](const QString& folder) { runAgain(folder); });
 
-    connect(m_verbs, &pages::RunVerbs::runStarted, this, [this](const QString& folder) { openRun(folder); });
-    connect(m_verbs, &pages::RunVerbs::said, m_messages, &MessageBar::say);
+    connect(m_verbs, &pages::RunVerbs::runStarted, this, [this](const QString& folder) {
+        m_messages->settle(folder);
+        openRun(folder);
+    });
+    connect(m_verbs, &pages::RunVerbs::acted, m_messages, &MessageBar::settle);
+    connect(m_verbs, &pages::RunVerbs::said, this, say);
     connect(m_verbs, &pages::RunVerbs::trashed, this, [this](const QString& folder, const QString& name) {
-        m_messages->sayWithUndo(tr("%1 is in the trash.").arg(name), tr("Undo"), [this, folder, name] { m_verbs->restore(folder, name); });
+        m_messages->say(tr("%1 is in the trash.").arg(name), {tr("Undo"), [this, folder, name] { m_verbs->restore(folder, name); }});
     });
     connect(m_verbs, &pages::RunVerbs::failed, m_messages, &MessageBar::fail);
     connect(m_verbs, &pages::RunVerbs::runRemoved, this, &MainWindow::runWasRemoved);
-    connect(&m_top->actions(), &pages::RunActions::said, m_messages, &MessageBar::say);
-    connect(&m_top->actions(), &pages::RunActions::failed, m_messages, &MessageBar::fail);
-    connect(&m_workspace, &session::Workspace::editFailed, m_messages, &MessageBar::fail);
+    connect(&m_top->actions(), &pages::RunActions::said, this, say);
+    connect(m_messages, &MessageBar::left, this, &MainWindow::tellUnseen);
+    connect(&m_workspace, &session::Workspace::editFailed, this, fail);
+    connect(&m_workspace, &session::Workspace::folderCameOrWent, &m_disk, &session::DiskWatch::refresh);
     connect(m_watch, &RunWatch::runEnded, this, &MainWindow::runEnded);
+    connect(m_watch, &RunWatch::unseenChanged, this, [this] {
+        if (m_messages->isNotice()) m_messages->leave();   // the others are told again
+    });
     connect(m_watch, &RunWatch::endedMeanwhile, m_away, &AwayBar::show);
     connect(m_away, &AwayBar::runChosen, this, [this](const QString& folder) { openRun(folder); });
+    connect(m_gone, &GoneBar::restoreWanted, m_verbs, &pages::RunVerbs::restore);
     connect(m_away, &AwayBar::allWanted, this, [this] { openPage(Page::Runs); });
 }
 

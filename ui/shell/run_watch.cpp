@@ -7,6 +7,7 @@
 
 #include <QCryptographicHash>
 
+#include <algorithm>
 #include <utility>
 
 namespace lathe::shell {
@@ -41,8 +42,16 @@ void RunWatch::look() {
     for (const session::RunEntry& entry : m_workspace.runs()) {
         const bool up = rundir::isAlive(entry.state);
         const auto known = m_up.find(entry.folder);
-        if (known != m_up.end() && known->second && !up) Q_EMIT runEnded(toQt(entry.folder), sentenceOf(entry));
+        const bool waits = entry.state == rundir::State::Queued;   // or was just made, and waits now
+        const bool ended = known != m_up.end() && known->second && !up && !waits;
         m_up[entry.folder] = up;
+        if (up || waits) sawRun(toQt(entry.folder));   // somebody goes on with it
+        if (!ended) continue;
+        if (rundir::isTrouble(entry.state)) {
+            const std::int64_t last = entry.summary.state == entry.state && entry.summary.endedNs > 0 ? entry.summary.endedNs : entry.summary.updatedNs;
+            m_unseen.push_back({toQt(entry.folder), entry.name(), sentenceOf(entry), last});
+        }
+        Q_EMIT runEnded(toQt(entry.folder), sentenceOf(entry));
     }
     if (std::exchange(m_first, false)) tellAway();
 }
@@ -65,6 +74,14 @@ QStringList RunWatch::upNow() const {
     return names;
 }
 
-void RunWatch::remember() { m_settings.setValue(m_seenKey, qint64(Clock::system().wallNs())); }
+void RunWatch::sawRun(const QString& folder) {
+    if (std::erase_if(m_unseen, [&](const Unseen& one) { return one.folder == folder; }) > 0) Q_EMIT unseenChanged();
+}
+
+void RunWatch::remember() {
+    qint64 seen = Clock::system().wallNs();
+    for (const Unseen& one : m_unseen) seen = std::min(seen, one.endedNs);
+    m_settings.setValue(m_seenKey, seen);
+}
 
 }  // namespace lathe::shell
