@@ -3519,10 +3519,6 @@ Discard ends without saving: %1.</source>
             <translation>监管进程已丢失，因此不再记录任何内容。其运行的进程会自行保存并退出，若不退出则被强制结束；“继续”将从最新的检查点接着进行。</translation>
         </message>
         <message>
-            <source>%1 is told to leave, which may take a minute.</source>
-            <translation>已通知 %1 退出，可能需要一分钟。</translation>
-        </message>
-        <message>
             <source>%1 has ended.</source>
             <translation>%1 已结束。</translation>
         </message>
@@ -3538,6 +3534,10 @@ Discard ends without saving: %1.</source>
         <message>
             <source>%1 does not wait any more: it was started, or taken out elsewhere.</source>
             <translation>%1 已不在等待：它已启动，或已在别处被取出。</translation>
+        </message>
+        <message>
+            <source>%1 is told to leave, which may take a minute or two.</source>
+            <translation>已通知 %1 退出，可能需要一两分钟。</translation>
         </message>
     </context>
     <context>

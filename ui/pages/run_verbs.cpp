@@ -332,7 +332,7 @@ void RunVerbs::stopLeft(session::RunSession& session) {
         if (choice != 1) return;
         const QString folder = toQt(now.run().name()), name = now.name();
         Q_EMIT acted(folder);
-        Q_EMIT said(tr("%1 is told to leave, which may take a minute.").arg(name));
+        Q_EMIT said(tr("%1 is told to leave, which may take a minute or two.").arg(name));
         m_context.replies.await(m_context.launcher.verb({QStringLiteral("stop"), folder}), this, [this, folder, name](const session::LaunchResult& result) {
             m_context.workspace.refresh();
             m_context.workspace.session(toStd(folder))->refresh();
