@@ -133,7 +133,7 @@ void RunActions::refresh() {
     m_again->setEnabled(notAgain.isEmpty());
     m_again->setToolTip(notAgain);
     const auto& checkpoints = m_session->checkpoints();
-    const bool nothing = m_session->isLoaded() && std::none_of(checkpoints.begin(), checkpoints.end(), [](const auto& item) { return item.info.problem.empty(); });
+    const bool nothing = m_session->areCheckpointsKnown() && std::none_of(checkpoints.begin(), checkpoints.end(), [](const auto& item) { return item.info.problem.empty(); });
     const QString cannot = m_verbs.isGoingOn(folder()) ? tr("It is being started.") : !never.isEmpty() ? never : nothing ? tr("It has no checkpoint that can be used. Run again starts it anew.") : QString();
     m_continue->setEnabled(cannot.isEmpty());
     m_continue->setToolTip(!cannot.isEmpty() ? cannot : now.state == rundir::State::Completed ? tr("It has reached its end; asks how far it shall go on") : tr("Goes on from its newest checkpoint"));

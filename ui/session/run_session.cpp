@@ -144,7 +144,7 @@ struct RunSession::Impl {
     rundir::RunFolder run;
     NewestJob looks, catchUps, attaches;
     QTimer lookTimer, tickTimer;
-    bool loaded = false;
+    bool loaded = false, checkpointsKnown = false;
     SessionMark readUpTo;   ///< everything up to here was read
     QString problem;
     RunFacts facts;
@@ -200,6 +200,7 @@ const rundir::Summary& RunSession::summary() const { return m_impl->summary; }
 const rundir::UserRecord& RunSession::user() const { return m_impl->facts.user; }
 const std::vector<store::EventRow>& RunSession::events() const { return m_impl->events.rows(); }
 const std::vector<CheckpointItem>& RunSession::checkpoints() const { return m_impl->checkpoints; }
+bool RunSession::areCheckpointsKnown() const { return m_impl->checkpointsKnown; }
 std::uint64_t RunSession::lostFrames() const { return m_impl->feed ? m_impl->feed->lostFrames() : 0; }
 void RunSession::refresh() { m_impl->look(); }
 
@@ -276,6 +277,7 @@ void RunSession::Impl::takeFacts(RunFacts found) {
     }
     const bool userDiffers = !sameUser(found.user, facts.user);
     auto newCheckpoints = std::move(found.checkpoints);
+    checkpointsKnown = checkpointsKnown || newCheckpoints;
     if (newCheckpoints) plan = std::move(found.plan);
     if (found.summary) summary = *found.summary;
     facts = std::move(found);

@@ -110,6 +110,7 @@ public:
     const rundir::UserRecord& user() const;
     const std::vector<store::EventRow>& events() const;    ///< oldest first
     const std::vector<CheckpointItem>& checkpoints() const; ///< oldest first
+    bool areCheckpointsKnown() const;                ///< they were looked for; the history may have been read before
     std::uint64_t lostFrames() const;                ///< counted by the workers, shown to people when not 0
 
     /// Asks the supervisor; requestAnswered() tells the outcome. Never blocks.
