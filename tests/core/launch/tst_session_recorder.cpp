@@ -103,15 +103,20 @@ private Q_SLOTS:
         QCOMPARE(rundir::readSummary(run.folder())->updatedNs, std::int64_t(5));
         QVERIFY(!live.isDue(101 * kSecond - 1) && live.isDue(101 * kSecond));
         live.noteChange(false);
-        live.setState(summary.state, "the same");
+        live.setState(summary.state, summary.why);
         QVERIFY(!live.isDue(100 * kSecond));
+        live.setState(summary.state, "one rank is silent");   // what keeps it from getting on
+        QVERIFY(live.isDue(100 * kSecond) && summary.why == "one rank is silent");
+        live.write(100 * kSecond, 5);
         live.noteChange(true);
         live.noteChange(false);
         QVERIFY(live.isDue(100 * kSecond));
         live.write(100 * kSecond, 6);
         live.setState(rundir::State::Paused, "for a reason");
         QVERIFY(live.isDue(100 * kSecond) && summary.why == "for a reason");
-        live.setState(rundir::State::Running, "for a reason");
+        live.setState(rundir::State::Paused, "for another one");
+        QCOMPARE(summary.why, std::string("for a reason"));
+        live.setState(rundir::State::Running, {});
         QVERIFY(summary.why.empty());
     }
     void spaceIsHeldAndGivenBack() {
