@@ -120,6 +120,8 @@ private:
             what += (what.empty() ? "" : ", ") + name;
         }
         const auto hit = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+        // On its way up it may have been forked since /proc was walked: it would bring the run up again, as nobody's restart.
+        if (hit("supervisor")) signalAll(m_cast.onStage()["supervisor"], SIGKILL);
         const auto killedAt = Time::now();
         m_isDisturbed = m_isDisturbed || hit("worker") || hit("supervisor") || hit("command");
         if (hit("worker") || hit("supervisor")) {

@@ -1,6 +1,5 @@
 #include "launch/process/apart.h"
 
-
 #include <array>
 #include <cerrno>
 #include <cstdlib>
