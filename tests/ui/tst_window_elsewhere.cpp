@@ -173,7 +173,7 @@ private Q_SLOTS:
         QVERIFY2(m_bench->find<QLabel>("goneText")->text().startsWith(QStringLiteral("The folder of one is not there any more.")), qPrintable(m_bench->find<QLabel>("goneText")->text()));
         QVERIFY(!m_bench->find<QPushButton>("restoreRun")->isVisible() && !goOn->isEnabled());
         QCOMPARE(window.runPage().session()->name(), QStringLiteral("one"));
-        QVERIFY(window.runPage().session()->standing().state == rundir::State::Completed && window.runPage().session()->problem().isEmpty());
+        QVERIFY(window.runPage().session()->standing().state == rundir::State::Completed && window.runPage().session()->problem() == QStringLiteral("The folder of the run is not there."));
     }
     void aLongMessageIsWhole() {
         auto& window = open();

@@ -186,7 +186,7 @@ QString RunSession::name() const {
 }
 
 bool RunSession::isLoaded() const { return m_impl->loaded; }
-QString RunSession::problem() const { return m_impl->standing.whereabouts == Whereabouts::Gone ? QString() : m_impl->problem; }
+QString RunSession::problem() const { return m_impl->standing.whereabouts == Whereabouts::Gone ? m_impl->standing.whyNothingGoes() : m_impl->problem; }
 const Standing& RunSession::standing() const { return m_impl->standing; }
 bool RunSession::isAlive() const { return rundir::isAlive(m_impl->standing.state); }
 bool RunSession::standsStill() const {
